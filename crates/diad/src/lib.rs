@@ -1,0 +1,19 @@
+//! Anomaly detection for tables that people trust.
+#![doc = include_str!("../../../README.md")]
+
+pub mod encode;
+mod error;
+mod kernel;
+pub mod metrics;
+mod model;
+mod params;
+mod persist;
+mod rng;
+mod score;
+pub mod table;
+mod train;
+
+pub use error::{Error, Result};
+pub use params::Params;
+pub use score::Detector;
+pub use train::{Progress, fit};

@@ -1,0 +1,121 @@
+//! The settings of a fit.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// Every setting of a fit. The defaults are the paper's.
+///
+/// ```
+/// let params = diad::Params { trees: 100, ..diad::Params::default() };
+/// assert!(params.validate().is_ok());
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Params {
+    /// Layers of trees. A layer's trees may build on the outputs of all earlier layers.
+    pub layers: usize,
+    /// Trees in each layer.
+    pub trees: usize,
+    /// Splits in each tree; a tree has 2^depth leaves.
+    pub depth: usize,
+    /// Outputs of each tree: the first is its score, all are offered to later layers.
+    pub outputs: usize,
+    /// Length of the attention keys and queries between layers.
+    pub attention: usize,
+    /// Share of the features a tree may choose from (at least two).
+    pub feature_share: f64,
+    /// Most features a tree may use: 2 for a GA²M, 1 for a GAM.
+    pub interactions: usize,
+    /// Rows per training step, and uniform points per step.
+    pub batch: usize,
+    /// Training steps.
+    pub steps: usize,
+    /// Steps over which the learning rate rises from 0 to `learning_rate`.
+    pub warmup: usize,
+    /// Adam's learning rate after the warm-up.
+    pub learning_rate: f64,
+    /// Steps over which the temperature falls from 1 to `min_temperature`.
+    pub anneal: usize,
+    /// The temperature of the splits after annealing, in training and in scoring.
+    pub min_temperature: f64,
+    /// Added to the count and the volume of every leaf.
+    pub smoothing: f64,
+    /// Share of the new sparsity in each update of the leaf weights.
+    pub damping: f64,
+    /// Chance that a tree is left out of the loss at a step.
+    pub dropout: f64,
+    /// Seed of every random choice.
+    pub seed: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            layers: 3,
+            trees: 300,
+            depth: 4,
+            outputs: 2,
+            attention: 12,
+            feature_share: 0.4,
+            interactions: 2,
+            batch: 2048,
+            steps: 2000,
+            warmup: 1000,
+            learning_rate: 1e-3,
+            anneal: 1000,
+            min_temperature: 0.1,
+            smoothing: 50.0,
+            damping: 0.1,
+            dropout: 0.75,
+            seed: 0,
+        }
+    }
+}
+
+impl Params {
+    /// Checks every setting against its range.
+    ///
+    /// # Errors
+    /// Names the first setting outside its range and the range.
+    pub fn validate(&self) -> Result<()> {
+        fn check(ok: bool, name: &'static str, value: impl ToString, must: &'static str) -> Result<()> {
+            if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
+        }
+        check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
+        check((1..=100_000).contains(&self.trees), "trees", self.trees, "from 1 to 100000")?;
+        check((1..=6).contains(&self.depth), "depth", self.depth, "from 1 to 6")?;
+        check((1..=8).contains(&self.outputs), "outputs", self.outputs, "from 1 to 8")?;
+        check((1..=256).contains(&self.attention), "attention", self.attention, "from 1 to 256")?;
+        check(
+            self.feature_share > 0.0 && self.feature_share <= 1.0,
+            "feature-share",
+            self.feature_share,
+            "above 0 and at most 1",
+        )?;
+        check((1..=2).contains(&self.interactions), "interactions", self.interactions, "1 (GAM) or 2 (GA2M)")?;
+        check((16..=1 << 20).contains(&self.batch), "batch", self.batch, "from 16 to 1048576")?;
+        check((1..=10_000_000).contains(&self.steps), "steps", self.steps, "from 1 to 10000000")?;
+        check(self.warmup <= self.steps, "warmup", self.warmup, "at most the number of steps")?;
+        check(
+            self.learning_rate >= 0.0 && self.learning_rate <= 1.0,
+            "learning-rate",
+            self.learning_rate,
+            "from 0 to 1",
+        )?;
+        check(self.anneal <= self.steps, "anneal", self.anneal, "at most the number of steps")?;
+        check(
+            self.min_temperature >= 1e-3 && self.min_temperature <= 1.0,
+            "min-temperature",
+            self.min_temperature,
+            "from 0.001 to 1",
+        )?;
+        check(
+            self.smoothing > 0.0 && self.smoothing <= 1e9,
+            "smoothing",
+            self.smoothing,
+            "above 0 and at most 1e9",
+        )?;
+        check(self.damping > 0.0 && self.damping <= 1.0, "damping", self.damping, "above 0 and at most 1")?;
+        check((0.0..1.0).contains(&self.dropout), "dropout", self.dropout, "from 0 to below 1")
+    }
+}
