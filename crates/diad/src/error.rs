@@ -1,7 +1,10 @@
 //! The one error type of the library. Every message is a sentence that names the column, the row
 //! or the setting concerned and says what to do about it.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::table::{Place, printable};
 
 /// What can go wrong, in words a user can act on.
 #[derive(Debug, thiserror::Error)]
@@ -17,11 +20,11 @@ pub enum Error {
         /// What is allowed.
         must: &'static str,
     },
-    /// The training was stopped by the caller.
-    #[error("training was stopped before it finished; nothing was written")]
+    /// The work was stopped by the caller.
+    #[error("stopped before it finished; nothing was written")]
     Stopped,
     /// A file could not be read or written.
-    #[error("cannot {action} {path}: {source}")]
+    #[error("cannot {action} {}: {source}", file(path))]
     File {
         /// `read`, `write`, …
         action: &'static str,
@@ -30,7 +33,282 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The file holds nothing at all.
+    #[error("{} is empty; give a CSV file with a header line, or a Parquet file", file(path))]
+    EmptyFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has column names but no rows.
+    #[error("{} has no rows, only column names; give a table with rows", file(path))]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The first line of a CSV file holds numbers instead of names.
+    #[error("the first line of {} holds only numbers; put a line with the column names above it", file(path))]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The cells of a CSV file are not separated by commas.
+    #[error("{} seems to be separated by {separator}; separate its cells by commas", file(path))]
+    Separator {
+        /// The file.
+        path: PathBuf,
+        /// The separator in words.
+        separator: &'static str,
+    },
+    /// The file is of a kind that is not read.
+    #[error("{} is {kind}; give a CSV file with a header line, or a Parquet file", file(path))]
+    FileKind {
+        /// The file.
+        path: PathBuf,
+        /// What the file seems to be.
+        kind: &'static str,
+    },
+    /// Bytes that are not UTF-8 text.
+    #[error("line {line} of {} is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet", file(path))]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+    },
+    /// A Parquet file that cannot be read to its end.
+    #[error("cannot read {} as Parquet ({}); write the file again", file(path), printable(reason))]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What the Parquet reader says.
+        reason: String,
+    },
+    /// A Parquet file in a compression that is not read.
+    #[error("{} is compressed as {kind}; write it with snappy or zstd compression", file(path))]
+    Compression {
+        /// The file.
+        path: PathBuf,
+        /// The compression.
+        kind: String,
+    },
+    /// Two columns have the same name.
+    #[error("columns {first} and {second} are both named {}; rename one of them", quoted(name))]
+    DuplicateColumn {
+        /// The name.
+        name: String,
+        /// Position of the first, counted from 1.
+        first: usize,
+        /// Position of the second, counted from 1.
+        second: usize,
+    },
+    /// A column has no name.
+    #[error("column {position} has no name; name it, or leave it out with --ignore ''")]
+    UnnamedColumn {
+        /// Its position, counted from 1.
+        position: usize,
+    },
+    /// A row has more or fewer cells than there are columns.
+    #[error("line {line} has {found} cells, but the header line has {expected}; make them the same")]
+    Ragged {
+        /// The line, counted from 1.
+        line: u64,
+        /// Cells in this row.
+        found: usize,
+        /// Cells in the header line.
+        expected: usize,
+    },
+    /// A row is so long that a quotation mark must be missing.
+    #[error("the row that starts at line {line} does not end; close its quotation mark")]
+    OpenQuote {
+        /// The line, counted from 1.
+        line: u64,
+    },
+    /// A cell of a feature is not a number.
+    #[error(
+        "column {}, {place}: {} is not a number; correct the cell, or leave the column out with {}",
+        quoted(column),
+        quoted(cell),
+        ignore(column)
+    )]
+    NotNumber {
+        /// The column.
+        column: String,
+        /// The first bad row.
+        place: Place,
+        /// The cell's text.
+        cell: String,
+    },
+    /// A column of a Parquet file is not of a numeric type.
+    #[error(
+        "column {} is of type {kind}, not a number; leave the column out with {}",
+        quoted(column),
+        ignore(column)
+    )]
+    NotNumeric {
+        /// The column.
+        column: String,
+        /// Its type.
+        kind: String,
+    },
+    /// A cell of a feature is empty or not a number (NaN).
+    #[error(
+        "column {}, {place}: the value is missing; fill it in, remove the row, or leave the column out with {}",
+        quoted(column),
+        ignore(column)
+    )]
+    Missing {
+        /// The column.
+        column: String,
+        /// The first such row.
+        place: Place,
+    },
+    /// A cell of a feature is infinite.
+    #[error(
+        "column {}, {place}: the value is infinite; correct it, remove the row, or leave the column out with {}",
+        quoted(column),
+        ignore(column)
+    )]
+    Infinite {
+        /// The column.
+        column: String,
+        /// The first such row.
+        place: Place,
+    },
+    /// A cell of a label column is neither yes nor no.
+    #[error(
+        "label column {}, {place}: {} is not a label; write 1 for an anomaly and 0 for a normal row",
+        quoted(column),
+        quoted(cell)
+    )]
+    Label {
+        /// The column.
+        column: String,
+        /// The first bad row.
+        place: Place,
+        /// The cell's text.
+        cell: String,
+    },
+    /// A column was named that the table does not have.
+    #[error("the table has no column {}; its columns are {}", quoted(name), list(known))]
+    UnknownColumn {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The table lacks columns the model needs.
+    #[error("the table lacks {} {} of the model; give a table with all columns the model was trained on",
+        if names.len() == 1 { "column" } else { "columns" }, list(names))]
+    MissingColumns {
+        /// The names that are missing.
+        names: Vec<String>,
+    },
+    /// The columns of a table differ in length.
+    #[error(
+        "column {} has {found} values, but the first column has {expected}; make them the same",
+        quoted(name)
+    )]
+    ColumnLength {
+        /// The column.
+        name: String,
+        /// Its length.
+        found: usize,
+        /// The length of the first column.
+        expected: usize,
+    },
+    /// The numbers of names and of columns differ.
+    #[error("there are {names} column names for {columns} columns; give one name per column")]
+    NameCount {
+        /// Names given.
+        names: usize,
+        /// Columns given.
+        columns: usize,
+    },
+    /// No column is left to learn from.
+    #[error("no column is left to learn from; ignore fewer columns")]
+    NoFeatures,
+    /// Too few rows to learn from.
+    #[error("a fit needs at least 2 rows, but the table has {rows}; give more rows")]
+    TooFewRows {
+        /// Rows there are.
+        rows: usize,
+    },
+    /// Every feature has only one value.
+    #[error(
+        "every feature has the same value in all rows; give a table with at least one column that varies"
+    )]
+    AllConstant,
+    /// The table does not fit into memory.
+    #[error("the table needs {} MB of memory, more than there is; give fewer rows or columns", bytes / 1_000_000)]
+    Memory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
 }
 
 /// A result with the library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
+
+const LONGEST_CELL: usize = 40;
+const LONGEST_LIST: usize = 8;
+
+fn file(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// Text from the data: in quotation marks, without control characters, shortened.
+fn quoted(text: &str) -> impl fmt::Display {
+    let mut short: String = text.chars().take(LONGEST_CELL).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("\"{}\"", printable(&short))
+}
+
+/// The option that leaves a column out, as typed in a shell.
+fn ignore(column: &str) -> String {
+    let name = printable(column);
+    if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-')) {
+        format!("--ignore {name}")
+    } else {
+        format!("--ignore '{name}'")
+    }
+}
+
+fn list(names: &[String]) -> String {
+    let mut text: Vec<String> =
+        names.iter().take(LONGEST_LIST).map(|name| quoted(name).to_string()).collect();
+    if names.len() > LONGEST_LIST {
+        text.push(format!("and {} more", names.len() - LONGEST_LIST));
+    }
+    text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_the_data_is_shortened_and_escaped() {
+        let error = Error::NotNumber {
+            column: "a\u{1b}[31m b".into(),
+            place: Place::Line(7),
+            cell: format!("x\n{}", "y".repeat(100)),
+        };
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "column \"a\\u{{1b}}[31m b\", line 7: \"x\\n{}…\" is not a number; correct the cell, or leave the \
+                 column out with --ignore 'a\\u{{1b}}[31m b'",
+                "y".repeat(38)
+            )
+        );
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let names = (0..10).map(|i| format!("c{i}")).collect();
+        let error = Error::MissingColumns { names };
+        assert!(error.to_string().contains("\"c7\", and 2 more of the model"), "{error}");
+    }
+}

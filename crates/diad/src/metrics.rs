@@ -1,1 +1,155 @@
 //! How well scores rank labelled anomalies.
+//!
+//! Both measures look only at the order of the scores; a higher score means more anomalous.
+
+/// The area under the ROC curve: the chance that an anomaly scores higher than a normal row, where a tie
+/// counts one half. `None` if there are no anomalies or no normal rows.
+///
+/// ```
+/// let labels = [false, false, true, true];
+/// assert_eq!(diad::metrics::roc_auc(&labels, &[0.1, 0.4, 0.35, 0.8]), Some(0.75));
+/// assert_eq!(diad::metrics::roc_auc(&[true, true], &[0.1, 0.2]), None);
+/// ```
+///
+/// # Panics
+/// If there is not one score per label.
+pub fn roc_auc(labels: &[bool], scores: &[f32]) -> Option<f64> {
+    let anomalies = count(labels)?;
+    let normals = labels.len() - anomalies;
+    if normals == 0 {
+        return None;
+    }
+    // A group of equal scores from the top: its anomalies win against all normal rows below it, and half
+    // against the normal rows within it.
+    let (mut wins, mut normals_below) = (0.0, normals);
+    for group in groups(labels, scores) {
+        normals_below -= group.normals;
+        wins += group.anomalies as f64 * (normals_below as f64 + group.normals as f64 / 2.0);
+    }
+    Some(wins / (anomalies as f64 * normals as f64))
+}
+
+/// The average precision: the sum over the distinct scores, from the highest, of the precision among the
+/// rows that score at least as high, times the share of all anomalies found at that score. `None` if
+/// there are no anomalies.
+///
+/// ```
+/// let labels = [false, false, true, true];
+/// let found = diad::metrics::average_precision(&labels, &[0.1, 0.4, 0.35, 0.8]);
+/// assert!((found.unwrap() - 5.0 / 6.0).abs() < 1e-12);
+/// ```
+///
+/// # Panics
+/// If there is not one score per label.
+pub fn average_precision(labels: &[bool], scores: &[f32]) -> Option<f64> {
+    let anomalies = count(labels)?;
+    let (mut sum, mut found, mut rows) = (0.0, 0, 0);
+    for group in groups(labels, scores) {
+        found += group.anomalies;
+        rows += group.anomalies + group.normals;
+        sum += group.anomalies as f64 * (found as f64 / rows as f64);
+    }
+    Some(sum / anomalies as f64)
+}
+
+/// The number of anomalies, unless it is 0.
+fn count(labels: &[bool]) -> Option<usize> {
+    let anomalies = labels.iter().filter(|&&label| label).count();
+    (anomalies > 0).then_some(anomalies)
+}
+
+/// Rows of equal score.
+struct Group {
+    anomalies: usize,
+    normals: usize,
+}
+
+/// The groups of equal scores, the highest first.
+fn groups(labels: &[bool], scores: &[f32]) -> Vec<Group> {
+    assert_eq!(labels.len(), scores.len(), "one score per label");
+    // Adding 0 makes -0 and 0 the same to `total_cmp`.
+    let mut rows: Vec<(f32, bool)> =
+        scores.iter().map(|score| score + 0.0).zip(labels.iter().copied()).collect();
+    rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    rows.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq())
+        .map(|rows| {
+            let anomalies = rows.iter().filter(|row| row.1).count();
+            Group { anomalies, normals: rows.len() - anomalies }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    // scikit-learn 1.9.1: roc_auc_score and average_precision_score of the example below.
+    const SKLEARN_AUC: f64 = 0.5421006944444444;
+    const SKLEARN_AP: f64 = 0.38249900776697476;
+
+    /// Labels and scores with ties of row `i`, made of integers so that other programs can make the same.
+    fn example() -> (Vec<bool>, Vec<f32>) {
+        let labels = (0..200u64).map(|i| (i * i * 7 + 3) % 11 < 3).collect();
+        let scores = (0..200u64).map(|i| ((i * 37 + i * i * 5) % 53) as f32 / 8.0).collect();
+        (labels, scores)
+    }
+
+    #[test]
+    fn values_agree_with_scikit_learn() {
+        let (labels, scores) = example();
+        assert!((roc_auc(&labels, &scores).unwrap() - SKLEARN_AUC).abs() < 1e-12);
+        assert!((average_precision(&labels, &scores).unwrap() - SKLEARN_AP).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_class_alone_has_no_area() {
+        assert_eq!(roc_auc(&[], &[]), None);
+        assert_eq!(roc_auc(&[false], &[1.0]), None);
+        assert_eq!(roc_auc(&[true], &[1.0]), None);
+        assert_eq!(average_precision(&[false], &[1.0]), None);
+        assert_eq!(average_precision(&[true], &[1.0]), Some(1.0));
+    }
+
+    #[test]
+    fn all_ties_are_a_coin_toss() {
+        assert_eq!(roc_auc(&[true, false, false], &[0.0, -0.0, 0.0]), Some(0.5));
+    }
+
+    fn plain_auc(labels: &[bool], scores: &[f32]) -> f64 {
+        let (mut wins, mut pairs) = (0.0, 0.0);
+        for (a, _) in labels.iter().enumerate().filter(|row| *row.1) {
+            for (n, _) in labels.iter().enumerate().filter(|row| !*row.1) {
+                pairs += 1.0;
+                wins += if scores[a] > scores[n] { 1.0 } else { f64::from(scores[a] == scores[n]) / 2.0 };
+            }
+        }
+        wins / pairs
+    }
+
+    fn plain_average_precision(labels: &[bool], scores: &[f32]) -> f64 {
+        let anomalies = || labels.iter().zip(scores).filter(|row| *row.0);
+        let precision = |least: f32| {
+            let found = anomalies().filter(|row| *row.1 >= least).count();
+            found as f64 / scores.iter().filter(|&&score| score >= least).count() as f64
+        };
+        anomalies().map(|row| precision(*row.1)).sum::<f64>() / anomalies().count() as f64
+    }
+
+    proptest! {
+        #[test]
+        fn values_agree_with_plain_counting(
+            rows in proptest::collection::vec((any::<bool>(), -4i8..4), 2..60),
+        ) {
+            let labels: Vec<bool> = rows.iter().map(|row| row.0).collect();
+            let scores: Vec<f32> = rows.iter().map(|row| f32::from(row.1) / 3.0).collect();
+            if let Some(auc) = roc_auc(&labels, &scores) {
+                prop_assert!((auc - plain_auc(&labels, &scores)).abs() < 1e-12);
+            }
+            if let Some(precision) = average_precision(&labels, &scores) {
+                prop_assert!((precision - plain_average_precision(&labels, &scores)).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,12 +1,81 @@
 //! Tables of numbers with named columns, in memory or streamed from a file. Knows nothing else.
+//!
+//! A [`Source`] can be read from its first row as often as wanted: a [`FileSource`] (CSV or Parquet)
+//! or a [`Table`] in memory. A [`Selection`] says which columns are read; the other columns may hold
+//! anything, also text.
+//!
+//! ```
+//! use diad::table::{Reader, Selection, Source, Table};
+//!
+//! let table = Table::new(vec!["x".into(), "y".into()], vec![vec![1.0, 2.0], vec![3.0, 4.0]])?;
+//! let mut reader = table.open(&Selection::except(&["x"]))?;
+//! let batch = reader.next_batch()?.expect("the table has rows");
+//! assert_eq!(batch.names(), ["y"]);
+//! assert_eq!(batch.column(0), [3.0, 4.0]);
+//! # Ok::<(), diad::Error>(())
+//! ```
 
-use crate::Result;
+use std::fmt;
 
-/// A table, or one batch of a streamed table: named columns of equal length.
-#[derive(Debug, Clone, PartialEq, Default)]
+use crate::{Error, Result};
+
+mod csv;
+mod file;
+mod parquet;
+mod select;
+
+pub use file::FileSource;
+pub use select::Selection;
+
+/// Rows per batch, at most.
+pub const BATCH_ROWS: usize = 8192;
+
+/// Where a row stands in its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a text file, counted from 1.
+    Line(u64),
+    /// A row, counted from 0.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row} (counted from 0)"),
+        }
+    }
+}
+
+/// How the rows of a batch are found again in their source.
+#[derive(Debug, Clone)]
+enum Origin {
+    FirstRow(u64),
+    Lines(Vec<u64>),
+}
+
+/// A table, or one batch of a streamed table: named columns of equal length. A missing value is NaN.
+///
+/// Two tables are equal if their names and values are.
+#[derive(Debug, Clone)]
 pub struct Table {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
+    rows: usize,
+    origin: Origin,
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names && self.columns == other.columns && self.rows == other.rows
+    }
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self { names: Vec::new(), columns: Vec::new(), rows: 0, origin: Origin::FirstRow(0) }
+    }
 }
 
 impl Table {
@@ -15,32 +84,142 @@ impl Table {
     /// # Errors
     /// If a name repeats or the columns differ in length.
     pub fn new(names: Vec<String>, columns: Vec<Vec<f64>>) -> Result<Self> {
-        Ok(Self { names, columns })
+        if names.len() != columns.len() {
+            return Err(Error::NameCount { names: names.len(), columns: columns.len() });
+        }
+        select::check_names(&names)?;
+        let rows = columns.first().map_or(0, Vec::len);
+        for (name, column) in names.iter().zip(&columns) {
+            if column.len() != rows {
+                return Err(Error::ColumnLength { name: name.clone(), found: column.len(), expected: rows });
+            }
+        }
+        Ok(Self { names, columns, rows, origin: Origin::FirstRow(0) })
     }
+
+    /// A batch of a reader. The reader answers for names that differ and columns of `rows` values.
+    fn batch(names: &[String], columns: Vec<Vec<f64>>, rows: usize, origin: Origin) -> Self {
+        debug_assert!(names.len() == columns.len() && columns.iter().all(|column| column.len() == rows));
+        Self { names: names.to_vec(), columns, rows, origin }
+    }
+
     /// Column names, in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
+
     /// The values of column `index`.
     pub fn column(&self, index: usize) -> &[f64] {
         &self.columns[index]
     }
+
+    /// The values of the column of that name, if there is one.
+    pub fn column_named(&self, name: &str) -> Option<&[f64]> {
+        self.names.iter().position(|known| known == name).map(|index| self.column(index))
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, Vec::len)
+        self.rows
+    }
+
+    /// Where row `row` of this batch stands in the source it came from.
+    pub fn place(&self, row: usize) -> Place {
+        match &self.origin {
+            Origin::FirstRow(first) => Place::Row(first + row as u64),
+            Origin::Lines(lines) => Place::Line(lines[row]),
+        }
     }
 }
 
 /// Yields a table batch by batch, in file order.
 pub trait Reader {
-    /// Column names, known before the first batch.
+    /// Names of the selected columns, known before the first batch.
     fn names(&self) -> &[String];
-    /// The next rows, or `None` at the end.
+    /// Number of rows in all, where the source knows it without reading them.
+    fn rows(&self) -> Option<u64>;
+    /// The next rows, at most [`BATCH_ROWS`] of them, or `None` at the end.
+    ///
+    /// # Errors
+    /// Names the first cell or row that cannot be read.
     fn next_batch(&mut self) -> Result<Option<Table>>;
 }
 
 /// Something that can be read from the start as often as wanted: a file or a table in memory.
 pub trait Source {
-    /// Starts reading from the first row.
-    fn open(&self) -> Result<Box<dyn Reader + '_>>;
+    /// Starts reading the selected columns from the first row.
+    ///
+    /// # Errors
+    /// If the source cannot be read or lacks a selected column.
+    fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>>;
+}
+
+impl Source for Table {
+    fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
+        let picks = selection.resolve(&self.names)?;
+        let names = picks.iter().map(|pick| self.names[pick.index].clone()).collect();
+        Ok(Box::new(Slices { table: self, picks, names, next: 0 }))
+    }
+}
+
+struct Slices<'a> {
+    table: &'a Table,
+    picks: Vec<select::Pick>,
+    names: Vec<String>,
+    next: usize,
+}
+
+impl Reader for Slices<'_> {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.table.rows() as u64)
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Table>> {
+        let start = self.next;
+        let end = self.table.rows().min(start + BATCH_ROWS);
+        if start == end {
+            return Ok(None);
+        }
+        self.next = end;
+        let slice = |pick: &select::Pick| self.table.columns[pick.index][start..end].to_vec();
+        let columns: Vec<Vec<f64>> = self.picks.iter().map(slice).collect();
+        for (pick, values) in self.picks.iter().zip(&columns).filter(|(pick, _)| pick.is_label) {
+            if let Some(bad) = values.iter().position(|&value| value != 0.0 && value != 1.0) {
+                return Err(Error::Label {
+                    column: self.table.names[pick.index].clone(),
+                    place: self.table.place(start + bad),
+                    cell: values[bad].to_string(),
+                });
+            }
+        }
+        let origin = match &self.table.origin {
+            Origin::FirstRow(first) => Origin::FirstRow(first + start as u64),
+            Origin::Lines(lines) => Origin::Lines(lines[start..end].to_vec()),
+        };
+        Ok(Some(Table::batch(&self.names, columns, end - start, origin)))
+    }
+}
+
+/// Text from the data as it may be shown in a terminal: control characters, and characters that
+/// change the direction or the lines of the text, are written as escapes.
+///
+/// ```
+/// assert_eq!(diad::table::printable("a\tb\u{1b}[2J"), "a\\tb\\u{1b}[2J");
+/// assert_eq!(diad::table::printable("naïve 値"), "naïve 値");
+/// ```
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if c.is_control() || hidden {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }

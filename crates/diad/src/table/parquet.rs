@@ -1,0 +1,272 @@
+//! Reads Parquet: flat columns of numbers and truth values, batch by batch within each row group.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::csv::parse_label;
+use super::select::Pick;
+use super::{BATCH_ROWS, Origin, Place, Reader, Selection, Table};
+use crate::{Error, Result};
+
+pub(super) struct ParquetReader {
+    path: PathBuf,
+    file: SerializedFileReader<File>,
+    names: Vec<String>,
+    columns: Vec<Column>,
+    group: usize,
+    left_in_group: usize,
+    rows: u64,
+    next_row: u64,
+}
+
+/// One selected column and its reader in the current row group.
+struct Column {
+    pick: Pick,
+    name: String,
+    number: Number,
+    /// A value is there if its definition level is this.
+    defined: i16,
+    chunk: Option<ColumnReader>,
+}
+
+/// How stored integers become numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Number {
+    Signed,
+    Unsigned,
+    /// Divided by this power of ten.
+    Decimal(f64),
+}
+
+impl ParquetReader {
+    pub(super) fn new(file: File, path: &Path, selection: &Selection) -> Result<Self> {
+        let damaged = |error| damaged(path, error);
+        let file = SerializedFileReader::new(file).map_err(damaged)?;
+        let schema = file.metadata().file_metadata().schema_descr();
+        let all: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        let column = |pick: Pick| {
+            let described = schema.column(pick.index);
+            let name = all[pick.index].clone();
+            let number = number_of(&described, pick.is_label)
+                .ok_or_else(|| Error::NotNumeric { column: name.clone(), kind: kind_of(&described) })?;
+            Ok(Column { pick, name, number, defined: described.max_def_level(), chunk: None })
+        };
+        let columns = selection.resolve(&all)?.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
+        let names = columns.iter().map(|column| column.name.clone()).collect();
+        check_compression(&file, &columns, path)?;
+        let mut rows = 0u64;
+        for group in file.metadata().row_groups() {
+            let count = u64::try_from(group.num_rows()).ok().and_then(|count| rows.checked_add(count));
+            rows =
+                count.ok_or_else(|| damaged(ParquetError::General("an impossible number of rows".into())))?;
+        }
+        if rows == 0 {
+            return Err(Error::NoRows { path: path.to_owned() });
+        }
+        let path = path.to_owned();
+        Ok(Self { path, file, names, columns, group: 0, left_in_group: 0, rows, next_row: 0 })
+    }
+
+    /// Opens the next row group that has rows; `false` at the end of the file.
+    fn next_group(&mut self) -> Result<bool> {
+        while self.group < self.file.num_row_groups() {
+            let damaged = |error| damaged(&self.path, error);
+            let group = self.file.get_row_group(self.group).map_err(damaged)?;
+            self.group += 1;
+            // `new` has checked that no row group has a negative number of rows.
+            self.left_in_group = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            if self.left_in_group == 0 {
+                continue;
+            }
+            for column in &mut self.columns {
+                column.chunk = Some(group.get_column_reader(column.pick.index).map_err(damaged)?);
+            }
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+impl Reader for ParquetReader {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Table>> {
+        if self.left_in_group == 0 && !self.next_group()? {
+            return Ok(None);
+        }
+        let rows = self.left_in_group.min(BATCH_ROWS);
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for column in &mut self.columns {
+            columns.push(column.read(rows, self.next_row, &self.path)?);
+        }
+        let origin = Origin::FirstRow(self.next_row);
+        self.left_in_group -= rows;
+        self.next_row += rows as u64;
+        Ok(Some(Table::batch(&self.names, columns, rows, origin)))
+    }
+}
+
+impl Column {
+    /// The next `rows` values; a null is NaN.
+    fn read(&mut self, rows: usize, first_row: u64, path: &Path) -> Result<Vec<f64>> {
+        let defined = self.defined;
+        let read = match &mut self.chunk {
+            Some(ColumnReader::BoolColumnReader(chunk)) => {
+                numbers(chunk, rows, defined, |&value| f64::from(value))
+            }
+            Some(ColumnReader::FloatColumnReader(chunk)) => {
+                numbers(chunk, rows, defined, |&value| f64::from(value))
+            }
+            Some(ColumnReader::DoubleColumnReader(chunk)) => numbers(chunk, rows, defined, |&value| value),
+            Some(ColumnReader::Int32ColumnReader(chunk)) => match self.number {
+                Number::Signed => numbers(chunk, rows, defined, |&value| f64::from(value)),
+                Number::Unsigned => numbers(chunk, rows, defined, |&value| f64::from(value.cast_unsigned())),
+                Number::Decimal(unit) => numbers(chunk, rows, defined, |&value| f64::from(value) / unit),
+            },
+            Some(ColumnReader::Int64ColumnReader(chunk)) => match self.number {
+                Number::Signed => numbers(chunk, rows, defined, |&value| value as f64),
+                Number::Unsigned => numbers(chunk, rows, defined, |&value| value.cast_unsigned() as f64),
+                Number::Decimal(unit) => numbers(chunk, rows, defined, |&value| value as f64 / unit),
+            },
+            Some(ColumnReader::ByteArrayColumnReader(chunk)) => {
+                let cells = cells(chunk, rows, defined).map_err(|error| damaged(path, error))?;
+                return self.labels(&cells, first_row);
+            }
+            _ => Err(ParquetError::General("a column of an unexpected type".into())),
+        };
+        let values = read.map_err(|error| damaged(path, error))?;
+        if self.pick.is_label
+            && let Some(bad) = values.iter().position(|&value| value != 0.0 && value != 1.0)
+        {
+            return Err(self.bad_label(first_row + bad as u64, &values[bad].to_string()));
+        }
+        Ok(values)
+    }
+
+    /// Labels written as text.
+    fn labels(&self, cells: &[Option<ByteArray>], first_row: u64) -> Result<Vec<f64>> {
+        let label = |(row, cell): (u64, &Option<ByteArray>)| {
+            let text = cell.as_ref().map_or("".into(), |bytes| String::from_utf8_lossy(bytes.data()));
+            parse_label(text.trim()).ok_or_else(|| self.bad_label(row, &text))
+        };
+        (first_row..).zip(cells).map(label).collect()
+    }
+
+    fn bad_label(&self, row: u64, cell: &str) -> Error {
+        Error::Label { column: self.name.clone(), place: Place::Row(row), cell: cell.to_owned() }
+    }
+}
+
+fn numbers<T: DataType>(
+    chunk: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    defined: i16,
+    number: impl Fn(&T::T) -> f64,
+) -> parquet::errors::Result<Vec<f64>> {
+    let cells = cells(chunk, rows, defined)?;
+    Ok(cells.iter().map(|cell| cell.as_ref().map_or(f64::NAN, &number)).collect())
+}
+
+/// The next `rows` cells of a column, `None` for a null.
+fn cells<T: DataType>(
+    chunk: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    defined: i16,
+) -> parquet::errors::Result<Vec<Option<T::T>>> {
+    let (mut values, mut levels) = (Vec::with_capacity(rows), Vec::new());
+    let wanted_levels = if defined > 0 { Some(&mut levels) } else { None };
+    let (found, _, _) = chunk.read_records(rows, wanted_levels, None, &mut values)?;
+    let nulls = levels.iter().filter(|&&level| level != defined).count();
+    let whole = found == rows && values.len() + nulls == rows && (defined == 0 || levels.len() == rows);
+    if !whole {
+        return Err(ParquetError::EOF("a column ends before its last row".into()));
+    }
+    if defined == 0 {
+        return Ok(values.into_iter().map(Some).collect());
+    }
+    let mut values = values.into_iter();
+    Ok(levels.iter().map(|&level| if level == defined { values.next() } else { None }).collect())
+}
+
+/// How the column's values become numbers; `None` if they are not numbers.
+fn number_of(column: &ColumnDescriptor, is_label: bool) -> Option<Number> {
+    if column.max_rep_level() > 0 {
+        return None;
+    }
+    let power_of_ten = |scale: i32| Number::Decimal(10f64.powi(scale));
+    match column.physical_type() {
+        Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE => Some(Number::Signed),
+        Physical::BYTE_ARRAY if is_label => Some(Number::Signed),
+        Physical::INT32 | Physical::INT64 => match (column.logical_type_ref(), column.converted_type()) {
+            (Some(LogicalType::Integer(integer)), _) if integer.is_signed => Some(Number::Signed),
+            (Some(LogicalType::Integer(_)), _) => Some(Number::Unsigned),
+            (Some(LogicalType::Decimal(decimal)), _) => Some(power_of_ten(decimal.scale)),
+            (Some(_), _) => None,
+            (
+                None,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) => Some(Number::Unsigned),
+            (None, ConvertedType::DECIMAL) => Some(power_of_ten(column.type_scale())),
+            (
+                None,
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64,
+            ) => Some(Number::Signed),
+            (None, _) => None,
+        },
+        _ => None,
+    }
+}
+
+/// The column's type in words.
+fn kind_of(column: &ColumnDescriptor) -> String {
+    if column.max_rep_level() > 0 {
+        return "list".into();
+    }
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::String), _) | (_, ConvertedType::UTF8) => "text".into(),
+        (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => "date".into(),
+        (Some(LogicalType::Timestamp(_)), _) => "timestamp".into(),
+        (Some(LogicalType::Time(_)), _) => "time".into(),
+        _ => format!("{:?}", column.physical_type()),
+    }
+}
+
+fn check_compression(file: &SerializedFileReader<File>, columns: &[Column], path: &Path) -> Result<()> {
+    for group in file.metadata().row_groups() {
+        for column in columns {
+            let kind = group.column(column.pick.index).compression();
+            if !matches!(kind, Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_)) {
+                return Err(Error::Compression { path: path.to_owned(), kind: kind.to_string() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn damaged(path: &Path, error: ParquetError) -> Error {
+    let reason = match error {
+        ParquetError::General(text) | ParquetError::NYI(text) | ParquetError::EOF(text) => text,
+        other => other.to_string(),
+    };
+    Error::Parquet { path: path.to_owned(), reason }
+}

@@ -1,0 +1,134 @@
+//! Which columns of a source are read.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{Error, Result};
+
+/// Which columns are read, and which of them is a label.
+///
+/// ```
+/// use diad::table::Selection;
+///
+/// let features = Selection::except(&["id", "label"]);
+/// let scored = Selection::only(["age", "TSH"]).with_label("label");
+/// # let _ = (features, scored);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    columns: Columns,
+    label: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Columns {
+    Except(Vec<String>),
+    Only(Vec<String>),
+}
+
+/// One column to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) index: usize,
+    pub(super) is_label: bool,
+}
+
+impl Selection {
+    /// Every column.
+    pub fn all() -> Self {
+        Self::except(&[])
+    }
+
+    /// Every column but the given ones, in the order of the table. Each given one must be there.
+    pub fn except(ignored: &[&str]) -> Self {
+        let ignored = ignored.iter().map(|&name| name.to_owned()).collect();
+        Self { columns: Columns::Except(ignored), label: None }
+    }
+
+    /// The given columns, in the given order. Other columns of the table are left alone.
+    pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        Self { columns: Columns::Only(names.into_iter().map(Into::into).collect()), label: None }
+    }
+
+    /// Also reads the labels in column `name`, as the last column: 1 for an anomaly, 0 for a normal row.
+    /// A file may say 0 or 1, `false` or `true`, `no` or `yes`.
+    pub fn with_label(mut self, name: impl Into<String>) -> Self {
+        self.label = Some(name.into());
+        self
+    }
+
+    /// Finds the selected columns among the names of a table.
+    pub(super) fn resolve(&self, names: &[String]) -> Result<Vec<Pick>> {
+        check_names(names)?;
+        let positions: HashMap<&str, usize> =
+            names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+        let known = |name: &String| {
+            let unknown = || Error::UnknownColumn { name: name.clone(), known: names.to_vec() };
+            positions.get(name.as_str()).copied().ok_or_else(unknown)
+        };
+        let mut indices: Vec<usize> = match &self.columns {
+            Columns::Except(ignored) => {
+                let ignored = ignored.iter().map(known).collect::<Result<HashSet<usize>>>()?;
+                (0..names.len()).filter(|index| !ignored.contains(index)).collect()
+            }
+            Columns::Only(wanted) => {
+                let missing: Vec<String> =
+                    wanted.iter().filter(|name| !positions.contains_key(name.as_str())).cloned().collect();
+                if !missing.is_empty() {
+                    return Err(Error::MissingColumns { names: missing });
+                }
+                wanted.iter().filter_map(|name| positions.get(name.as_str()).copied()).collect()
+            }
+        };
+        let label = self.label.as_ref().map(known).transpose()?;
+        indices.retain(|&index| Some(index) != label);
+        if let Some(&unnamed) = indices.iter().find(|&&index| names[index].is_empty()) {
+            return Err(Error::UnnamedColumn { position: unnamed + 1 });
+        }
+        let features = indices.into_iter().map(|index| Pick { index, is_label: false });
+        Ok(features.chain(label.map(|index| Pick { index, is_label: true })).collect())
+    }
+}
+
+/// Checks that no two columns have the same name.
+pub(super) fn check_names(names: &[String]) -> Result<()> {
+    let mut seen = HashMap::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name, index) {
+            return Err(Error::DuplicateColumn { name: name.clone(), first: first + 1, second: index + 1 });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn indices(selection: &Selection) -> Result<Vec<usize>> {
+        let names = ["a", "b", "", "d"].map(String::from);
+        Ok(selection.resolve(&names)?.into_iter().map(|pick| pick.index).collect())
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        assert_eq!(indices(&Selection::except(&["", "a"])).unwrap(), [1, 3]);
+        assert_eq!(indices(&Selection::only(["d", "a"])).unwrap(), [3, 0]);
+        assert_eq!(indices(&Selection::except(&[""]).with_label("a")).unwrap(), [1, 3, 0]);
+        assert_eq!(indices(&Selection::only(["d"]).with_label("d")).unwrap(), [3]);
+    }
+
+    #[test]
+    fn unknown_and_unnamed_columns_are_errors() {
+        assert!(matches!(indices(&Selection::all()), Err(Error::UnnamedColumn { position: 3 })));
+        assert!(matches!(indices(&Selection::except(&["z"])), Err(Error::UnknownColumn { .. })));
+        assert!(matches!(indices(&Selection::only(["a"]).with_label("z")), Err(Error::UnknownColumn { .. })));
+        let missing = indices(&Selection::only(["z", "a", "y"])).unwrap_err();
+        assert!(matches!(missing, Error::MissingColumns { names } if names == ["z", "y"]));
+    }
+
+    #[test]
+    fn repeated_names_are_errors() {
+        let error = check_names(&["a", "b", "a"].map(String::from)).unwrap_err();
+        assert!(matches!(error, Error::DuplicateColumn { first: 1, second: 3, .. }));
+    }
+}

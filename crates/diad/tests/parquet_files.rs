@@ -1,0 +1,163 @@
+//! Parquet files: every numeric type, nulls, many batches, and damaged files.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use diad::table::{BATCH_ROWS, FileSource, Selection, Source, Table};
+use diad::{Error, Result};
+use parquet::basic::Compression;
+use parquet::data_type::DoubleType;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
+}
+
+fn read(path: &Path, selection: &Selection) -> Result<Vec<Table>> {
+    let source = FileSource::new(path);
+    let mut reader = source.open(selection)?;
+    let mut batches = Vec::new();
+    while let Some(batch) = reader.next_batch()? {
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+fn column(batches: &[Table], name: &str) -> Vec<f64> {
+    batches.iter().flat_map(|batch| batch.column_named(name).expect("the column").to_vec()).collect()
+}
+
+/// Writes `x` = 0, 1, 2, … in row groups of the given sizes.
+fn write(path: &Path, groups: &[usize], compression: Compression) {
+    let schema = Arc::new(parse_message_type("message table { REQUIRED DOUBLE x; }").unwrap());
+    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
+    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, properties).unwrap();
+    let mut next = 0;
+    for &rows in groups {
+        let values: Vec<f64> = (next..next + rows).map(|i| i as f64).collect();
+        next += rows;
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+#[test]
+fn every_numeric_type_is_read() {
+    let batches = read(&fixture("types.parquet"), &Selection::except(&["text", "when", "answer"])).unwrap();
+    let rows: Vec<usize> = batches.iter().map(Table::rows).collect();
+    assert_eq!(rows, [450, 450, 100]);
+    let expected: [(&str, fn(u32) -> f64); 10] = [
+        ("i8", |i| f64::from(i % 200) - 100.0),
+        ("u8", |i| f64::from(i % 256)),
+        ("i32", |i| f64::from(i) - 500.0),
+        ("u32", |i| f64::from(u32::MAX - i)),
+        ("i64", |i| f64::from(i) * 3.0 - 7.0),
+        ("u64", |i| 2f64.powi(63) + 2048.0 * f64::from(i)),
+        ("f32", |i| f64::from(i) / 4.0),
+        ("f64", |i| f64::from(i) / 10.0),
+        ("bool", |i| f64::from(i % 3 == 0)),
+        ("price", |i| f64::from(i) / 100.0),
+    ];
+    for (name, value) in expected {
+        assert_eq!(column(&batches, name), (0..1000).map(value).collect::<Vec<f64>>(), "{name}");
+    }
+}
+
+#[test]
+fn nulls_are_missing_values() {
+    let batches = read(&fixture("nulls.parquet"), &Selection::all()).unwrap();
+    let missing = |name| column(&batches, name).iter().map(|value| value.is_nan()).collect::<Vec<bool>>();
+    assert_eq!(missing("x"), [false, true, false, true]);
+    assert_eq!(missing("n"), [true, false, false, false]);
+    assert_eq!(column(&batches, "n")[1..], [7.0, 8.0, 9.0]);
+}
+
+#[test]
+fn labels_may_be_words_numbers_or_truth_values() {
+    let labels = |name| {
+        let batches = read(&fixture("types.parquet"), &Selection::only(["f64"]).with_label(name))?;
+        Ok::<_, Error>(column(&batches, name))
+    };
+    assert_eq!(labels("answer").unwrap()[..4], [0.0, 1.0, 0.0, 1.0]);
+    assert_eq!(labels("bool").unwrap()[..4], [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(
+        labels("u8").unwrap_err().to_string(),
+        "label column \"u8\", row 2 (counted from 0): \"2\" is not a label; write 1 for an anomaly and 0 for a \
+         normal row"
+    );
+    assert!(matches!(labels("text"), Err(Error::Label { .. })));
+}
+
+#[test]
+fn columns_that_are_not_numbers_are_named() {
+    let message = |ignored: &[&str]| {
+        read(&fixture("types.parquet"), &Selection::except(ignored)).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message(&[]),
+        "column \"text\" is of type text, not a number; leave the column out with --ignore text"
+    );
+    assert!(message(&["text"]).starts_with("column \"when\" is of type timestamp, not a number"));
+}
+
+#[test]
+fn batches_stay_within_their_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.parquet");
+    write(&path, &[2 * BATCH_ROWS + 1, 0, 3], Compression::SNAPPY);
+    let source = FileSource::new(&path);
+    assert_eq!(source.open(&Selection::all()).unwrap().rows(), Some(2 * BATCH_ROWS as u64 + 4));
+    let batches = read(&path, &Selection::all()).unwrap();
+    let rows: Vec<usize> = batches.iter().map(Table::rows).collect();
+    assert_eq!(rows, [BATCH_ROWS, BATCH_ROWS, 1, 3]);
+    assert_eq!(column(&batches, "x"), (0..2 * BATCH_ROWS + 4).map(|i| i as f64).collect::<Vec<f64>>());
+    assert_eq!(batches[3].place(2).to_string(), format!("row {} (counted from 0)", 2 * BATCH_ROWS + 3));
+}
+
+#[test]
+fn a_file_without_rows_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.parquet");
+    write(&path, &[], Compression::UNCOMPRESSED);
+    assert!(matches!(read(&path, &Selection::all()), Err(Error::NoRows { .. })));
+}
+
+#[test]
+fn a_text_file_named_parquet_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text.parquet");
+    std::fs::write(&path, "a,b\n1,2\n").unwrap();
+    assert!(matches!(read(&path, &Selection::all()), Err(Error::Parquet { .. })));
+}
+
+#[test]
+fn a_damaged_file_is_an_error_or_other_numbers_but_never_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(fixture("types.parquet")).unwrap();
+    let selection = Selection::except(&["text", "when"]).with_label("answer");
+    let path = folder.path().join("damaged.parquet");
+    for length in (4..whole.len()).step_by(97) {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        assert!(matches!(read(&path, &selection), Err(Error::Parquet { .. })), "cut to {length} bytes");
+    }
+    let mut random = 0x9E37_79B9_7F4A_7C15u64;
+    for _ in 0..3000 {
+        let mut bytes = whole.clone();
+        for _ in 0..3 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let place = (random >> 33) as usize % bytes.len();
+            bytes[place] = (random >> 24) as u8;
+        }
+        std::fs::write(&path, &bytes).unwrap();
+        if let Err(error) = read(&path, &selection) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
