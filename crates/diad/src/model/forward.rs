@@ -102,8 +102,9 @@ impl<'a, F: Real> Forward<'a, F> {
             self.with_outputs(tree, own, lanes, |columns| {
                 (kernels.tree_outputs)(shape.depth, &splits, presence, columns);
             });
-            let first = Columns { lanes: &*own, stride: BLOCK_LANES };
-            (kernels.combine)(&mut total[..lanes], first, &[0], &[F::from_f64(1.0)]);
+            for (total, own) in total.iter_mut().zip(&own[..lanes]) {
+                total.0 = std::array::from_fn(|i| total.0[i] + own.0[i]);
+            }
         }
     }
 
@@ -126,10 +127,11 @@ impl<'a, F: Real> Forward<'a, F> {
 }
 
 impl<F: Real> TreeWiring<F> {
-    /// The attended outputs of earlier trees, weighted and added up into `sum`.
+    /// The attended outputs of earlier trees, weighted and added up into `sum`; untouched if there are none.
     pub fn attend(&self, kernels: &Kernels<F>, earlier: Columns<F>, sum: &mut [Lane<F>]) {
-        sum.fill(Lane::default());
-        (kernels.combine)(sum, earlier, &self.columns, &self.weights);
+        if !self.columns.is_empty() {
+            (kernels.combine)(sum, &[], earlier, &self.columns, &self.weights);
+        }
     }
 
     /// The two values of every row that the tree's splits look at: features weighted by the selectors, plus
@@ -148,13 +150,8 @@ impl<F: Real> TreeWiring<F> {
             return [0, 1].map(|s| x.get(self.features[s][0] as usize, lanes));
         }
         for (s, values) in scratch.iter_mut().enumerate() {
-            let values = &mut values[..lanes];
-            if self.columns.is_empty() {
-                values.fill(Lane::default());
-            } else {
-                values.copy_from_slice(&attended[..lanes]);
-            }
-            (kernels.combine)(values, x, &self.features[s], &self.shares[s]);
+            let base = if self.columns.is_empty() { &[] } else { &attended[..lanes] };
+            (kernels.combine)(&mut values[..lanes], base, x, &self.features[s], &self.shares[s]);
         }
         let [first, second] = scratch;
         [&first[..lanes], &second[..lanes]]

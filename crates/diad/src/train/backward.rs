@@ -15,7 +15,10 @@ pub enum Direct<'a, F> {
         trees: &'a [bool],
     },
     /// Through the score of each row: derivatives by the first output of every tree.
-    #[cfg_attr(not(test), expect(dead_code, reason = "checked against the golden values of the supervised losses"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "checked against the golden values of the supervised losses")
+    )]
     Rows(&'a [Lane<F>]),
 }
 
@@ -126,15 +129,12 @@ fn gather<F: Real>(
     for k in 0..forward.wiring.distinct {
         let users = &plan.users[tree * forward.wiring.distinct + k];
         let rows = &mut upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
-        match direct {
-            Direct::Rows(by_score) if k == 0 => {
-                rows.copy_from_slice(by_score);
-                present[k] = true;
-            }
-            _ => rows.fill(Lane::default()),
-        }
-        present[k] |= !users.trees.is_empty();
-        (kernels.combine)(rows, later, &users.trees, &users.weights);
+        let base: &[Lane<F>] = match direct {
+            Direct::Rows(by_score) if k == 0 => by_score,
+            _ => &[],
+        };
+        present[k] = !(base.is_empty() && users.trees.is_empty());
+        (kernels.combine)(rows, base, later, &users.trees, &users.weights);
     }
     present
 }
