@@ -55,7 +55,8 @@ fn every_numeric_type_is_read() {
     let batches = read(&fixture("types.parquet"), &Selection::except(&["text", "when", "answer"])).unwrap();
     let rows: Vec<usize> = batches.iter().map(Table::rows).collect();
     assert_eq!(rows, [450, 450, 100]);
-    let expected: [(&str, fn(u32) -> f64); 10] = [
+    type Formula = fn(u32) -> f64;
+    let expected: [(&str, Formula); 10] = [
         ("i8", |i| f64::from(i % 200) - 100.0),
         ("u8", |i| f64::from(i % 256)),
         ("i32", |i| f64::from(i) - 500.0),
