@@ -1,1 +1,129 @@
-fn main() {}
+//! The `diad` command: finds the unusual rows of a table.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use diad::table::printable;
+
+mod demo;
+mod eval;
+mod fit;
+mod info;
+mod output;
+mod progress;
+mod score;
+mod settings;
+mod stop;
+
+/// Finds the unusual rows of a table, without labels.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES, infer_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Threads to use [default: one per processor core]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  diad demo
+  diad fit table.csv -o model.diad --ignore id
+  diad score model.diad table.csv -o scores.csv
+  diad eval model.diad table.csv --label is_fraud
+
+Tables are CSV files with a header line, or Parquet files. All features are numbers.";
+
+#[derive(Subcommand)]
+enum Command {
+    Fit(fit::Args),
+    Score(score::Args),
+    Eval(eval::Args),
+    Info(info::Args),
+    Demo(demo::Args),
+}
+
+/// The exit code of a user error.
+const USER_ERROR: u8 = 2;
+/// The exit code after Ctrl-C, as shells have it.
+const STOPPED: u8 = 130;
+
+fn main() -> ExitCode {
+    silence_parquet_panics();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain_usage(&error),
+    };
+    let Err(error) = run(cli) else { return ExitCode::SUCCESS };
+    if error.chain().any(is_closed_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    complain(&error.to_string());
+    match error.downcast_ref() {
+        Some(diad::Error::Stopped) => ExitCode::from(STOPPED),
+        _ => ExitCode::from(USER_ERROR),
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    stop::listen()?;
+    if let Some(threads) = cli.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.into())
+            .build_global()
+            .context("cannot start the threads")?;
+    }
+    match cli.command {
+        Command::Fit(args) => fit::run(args),
+        Command::Score(args) => score::run(&args),
+        Command::Eval(args) => eval::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Demo(args) => demo::run(&args),
+    }
+}
+
+/// One sentence on standard error.
+fn complain(sentence: &str) {
+    // Nobody is left to tell if standard error is closed.
+    let _ = writeln!(io::stderr(), "diad: {}", printable(sentence));
+}
+
+/// Prints help, or makes one sentence of what clap says about the arguments.
+fn explain_usage(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+        }
+        _ => {
+            let text = error.render().to_string();
+            let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+            let lines: Vec<&str> =
+                lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+            complain(&format!("{}; try --help", lines.join(" ").trim_start_matches("error: ")));
+        }
+    }
+    ExitCode::from(USER_ERROR)
+}
+
+/// The table reader turns panics of the Parquet library about damaged files into errors; the message of
+/// the panic itself would only confuse.
+fn silence_parquet_panics() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !info.location().is_some_and(|location| location.file().contains("parquet-")) {
+            default(info);
+        }
+    }));
+}
+
+fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

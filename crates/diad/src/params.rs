@@ -92,7 +92,12 @@ impl Params {
             self.feature_share,
             "above 0 and at most 1",
         )?;
-        check((1..=2).contains(&self.interactions), "interactions", self.interactions, "1 (GAM) or 2 (GA2M)")?;
+        check(
+            (1..=2).contains(&self.interactions),
+            "interactions",
+            self.interactions,
+            "1 (GAM) or 2 (GA2M)",
+        )?;
         check((16..=1 << 20).contains(&self.batch), "batch", self.batch, "from 16 to 1048576")?;
         check((1..=10_000_000).contains(&self.steps), "steps", self.steps, "from 1 to 10000000")?;
         check(self.warmup <= self.steps, "warmup", self.warmup, "at most the number of steps")?;

@@ -3,17 +3,46 @@ use std::path::Path;
 
 use crate::Result;
 use crate::encode::Encoder;
+use crate::encode::Matrix;
+use crate::kernel::{Isa, LANES, Lane};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
 use crate::params::Params;
 use crate::table::Table;
+use rayon::prelude::*;
 
 /// A trained anomaly detector.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Detector {
-    pub(crate) encoder: Encoder,
-    pub(crate) params: Params,
+    encoder: Encoder,
+    params: Params,
+    model: Model<f32>,
+    wiring: Wiring<f32>,
+    training_rows: u64,
 }
 
 impl Detector {
+    /// A detector of a trained model.
+    pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
+        let mut wiring = Wiring::new(&model, Isa::detect());
+        wiring.update(&model, params.min_temperature as f32);
+        Self { encoder, params, model, wiring, training_rows }
+    }
+    /// Scores of encoded rows, higher = more anomalous, written into `scores`.
+    pub fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
+        let forward = Forward { model: &self.model, wiring: &self.wiring };
+        let width = rows.width;
+        let share = 1.0 / self.model.shape.all_trees() as f32;
+        scores.par_chunks_mut(BLOCK_ROWS).zip(rows.values.par_chunks(BLOCK_ROWS * width)).for_each_init(
+            || (Block::new(width), Scratch::default(), vec![Lane::default(); BLOCK_LANES]),
+            |(block, scratch, total), (scores, values)| {
+                block.fill_rows(values.chunks_exact(width));
+                forward.score(block, scratch, total);
+                for (score, i) in scores.iter_mut().zip(0..) {
+                    *score = total[i / LANES].0[i % LANES] * share;
+                }
+            },
+        );
+    }
     /// How columns become features.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
@@ -24,12 +53,14 @@ impl Detector {
     }
     /// Rows it was trained on.
     pub fn training_rows(&self) -> u64 {
-        todo!()
+        self.training_rows
     }
     /// Scores of the rows of `table`, higher = more anomalous, written into `scores` (one per row).
     pub fn score_into(&self, table: &Table, scores: &mut [f32]) -> Result<()> {
-        let _ = (table, scores);
-        todo!()
+        let mut rows = Matrix { width: self.encoder.features().len(), values: Vec::new() };
+        self.encoder.encode_batch(table, &mut rows.values)?;
+        self.score_encoded(&rows, scores);
+        Ok(())
     }
     /// Scores of the rows of `table`.
     pub fn score(&self, table: &Table) -> Result<Vec<f32>> {

@@ -1,1 +1,204 @@
-//! kernel
+//! The hot loops: slices in, slices out, vector instructions chosen at run time. Knows nothing else.
+//!
+//! Every kernel is written once over [`Simd`] and compiled for AVX-512, AVX2 and plain arrays;
+//! [`Kernels`] is the table of the chosen set. All `unsafe` of the crate is in this folder.
+
+mod columns;
+mod entmax;
+mod real;
+mod simd;
+mod tree;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+pub use columns::Columns;
+pub use entmax::{Entmax, entmax15_backward};
+pub use real::Real;
+pub use simd::{LANES, Lane};
+use simd::{Portable, Simd};
+pub use tree::{Gradients, Output, Splits, Upstream};
+
+/// An instruction set the kernels are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isa {
+    /// 512-bit vectors.
+    Avx512,
+    /// 256-bit vectors with fused multiply-add.
+    Avx2,
+    /// Plain loops.
+    Portable,
+}
+
+/// The kernels of one scalar type for one instruction set.
+#[derive(Debug)]
+pub struct Kernels<F: 'static> {
+    /// Leaf sums and outputs of a tree.
+    pub tree_sums: fn(usize, &Splits<F>, &[Lane<F>], &mut [F], &mut [Output<F>]),
+    /// Outputs of a tree.
+    pub tree_outputs: fn(usize, &Splits<F>, &[Lane<F>], &mut [Output<F>]),
+    /// Derivatives of a tree.
+    pub tree_backward: fn(usize, &Splits<F>, &[Lane<F>], &[F], &[Upstream<F>], &mut Gradients<F>),
+    /// Weighted sum of columns.
+    pub combine: fn(&mut [Lane<F>], Columns<F>, &[u32], &[F]),
+    /// Dot products with columns.
+    pub dots: fn(&mut [F], &[Lane<F>], Columns<F>, &[u32]),
+    /// Logarithms.
+    pub shifted_ln: fn(&mut [Lane<F>], F),
+}
+
+impl Isa {
+    /// The best set this machine has.
+    pub fn detect() -> Self {
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| Isa::available()[0])
+    }
+
+    /// The sets this machine has, best first.
+    pub fn available() -> Vec<Self> {
+        let mut sets = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if avx2 && is_x86_feature_detected!("avx512f") {
+                sets.push(Isa::Avx512);
+            }
+            if avx2 {
+                sets.push(Isa::Avx2);
+            }
+        }
+        sets.push(Isa::Portable);
+        sets
+    }
+
+    /// The single-precision kernels of this set. A set the machine lacks gives the portable ones.
+    pub fn kernels_f32(self) -> &'static Kernels<f32> {
+        #[cfg(target_arch = "x86_64")]
+        if Isa::available().contains(&self) {
+            match self {
+                Isa::Avx512 => return &avx512::TABLE,
+                Isa::Avx2 => return &avx2::TABLE,
+                Isa::Portable => {}
+            }
+        }
+        &portable_f32::TABLE
+    }
+}
+
+/// The double-precision kernels.
+pub fn portable_f64() -> &'static Kernels<f64> {
+    &portable_f64::TABLE
+}
+
+/// Calls a tree kernel with the depth as a constant.
+macro_rules! by_depth {
+    ($depth:expr, $kernel:ident, [$($generic:tt),*], ($($arg:expr),*)) => {
+        match $depth {
+            1 => tree::$kernel::<$($generic,)* 1, 0, 2, 1>($($arg),*),
+            2 => tree::$kernel::<$($generic,)* 1, 1, 2, 2>($($arg),*),
+            3 => tree::$kernel::<$($generic,)* 2, 1, 4, 2>($($arg),*),
+            4 => tree::$kernel::<$($generic,)* 2, 2, 4, 4>($($arg),*),
+            5 => tree::$kernel::<$($generic,)* 3, 2, 8, 4>($($arg),*),
+            6 => tree::$kernel::<$($generic,)* 3, 3, 8, 8>($($arg),*),
+            depth => unreachable!("settings allow a depth of 1 to 6, not {depth}"),
+        }
+    };
+}
+
+/// A module with the kernels compiled for one vector type.
+macro_rules! table {
+    ($module:ident, $scalar:ty, $simd:ty, $token:expr $(, $feature:literal)?) => {
+        mod $module {
+            use super::*;
+
+            /// The kernels of this vector type; handed out only after detection.
+            pub static TABLE: Kernels<$scalar> = Kernels {
+                // SAFETY: the table is reached only on a machine that has the features.
+                tree_sums: |d, t, w, s, o| unsafe { tree_sums(d, t, w, s, o) },
+                // SAFETY: as above.
+                tree_outputs: |d, t, w, o| unsafe { tree_outputs(d, t, w, o) },
+                // SAFETY: as above.
+                tree_backward: |d, t, w, g, u, o| unsafe { tree_backward(d, t, w, g, u, o) },
+                // SAFETY: as above.
+                combine: |o, c, i, w| unsafe { combine(o, c, i, w) },
+                // SAFETY: as above.
+                dots: |o, r, c, i| unsafe { dots(o, r, c, i) },
+                // SAFETY: as above.
+                shifted_ln: |l, s| unsafe { shifted_ln(l, s) },
+            };
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn tree_sums(
+                depth: usize,
+                splits: &Splits<$scalar>,
+                row_weights: &[Lane<$scalar>],
+                sums: &mut [$scalar],
+                outputs: &mut [Output<$scalar>],
+            ) {
+                let s: $simd = $token;
+                by_depth!(depth, forward, [$simd, true], (s, splits, row_weights, sums, outputs))
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn tree_outputs(
+                depth: usize,
+                splits: &Splits<$scalar>,
+                row_weights: &[Lane<$scalar>],
+                outputs: &mut [Output<$scalar>],
+            ) {
+                let s: $simd = $token;
+                by_depth!(depth, forward, [$simd, false], (s, splits, row_weights, &mut [], outputs))
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn tree_backward(
+                depth: usize,
+                splits: &Splits<$scalar>,
+                row_weights: &[Lane<$scalar>],
+                gains: &[$scalar],
+                upstream: &[Upstream<$scalar>],
+                gradients: &mut Gradients<$scalar>,
+            ) {
+                let s: $simd = $token;
+                by_depth!(depth, backward, [$simd], (s, splits, row_weights, gains, upstream, gradients))
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn combine(
+                out: &mut [Lane<$scalar>],
+                columns: Columns<$scalar>,
+                indices: &[u32],
+                weights: &[$scalar],
+            ) {
+                let s: $simd = $token;
+                columns::combine(s, out, columns, indices, weights);
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn dots(
+                out: &mut [$scalar],
+                rows: &[Lane<$scalar>],
+                columns: Columns<$scalar>,
+                indices: &[u32],
+            ) {
+                let s: $simd = $token;
+                columns::dots(s, out, rows, columns, indices);
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn shifted_ln(lanes: &mut [Lane<$scalar>], shift: $scalar) {
+                columns::shifted_ln(lanes, shift);
+            }
+        }
+    };
+}
+
+// SAFETY of `assume` in both: each use stands in a function compiled for, and reached only with, the features.
+#[cfg(target_arch = "x86_64")]
+table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx2,fma");
+#[cfg(target_arch = "x86_64")]
+table!(avx2, f32, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
+table!(portable_f32, f32, Portable<f32>, Portable(PhantomData));
+table!(portable_f64, f64, Portable<f64>, Portable(PhantomData));

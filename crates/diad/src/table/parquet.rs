@@ -1,6 +1,7 @@
 //! Reads Parquet: flat columns of numbers and truth values, batch by batch within each row group.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
@@ -48,7 +49,7 @@ enum Number {
 impl ParquetReader {
     pub(super) fn new(file: File, path: &Path, selection: &Selection) -> Result<Self> {
         let damaged = |error| damaged(path, error);
-        let file = SerializedFileReader::new(file).map_err(damaged)?;
+        let file = caught(path, || SerializedFileReader::new(file).map_err(damaged))?;
         let schema = file.metadata().file_metadata().schema_descr();
         let all: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
         let column = |pick: Pick| {
@@ -104,6 +105,12 @@ impl Reader for ParquetReader {
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
+        caught(&self.path.clone(), || self.read_batch())
+    }
+}
+
+impl ParquetReader {
+    fn read_batch(&mut self) -> Result<Option<Table>> {
         if self.left_in_group == 0 && !self.next_group()? {
             return Ok(None);
         }
@@ -261,6 +268,12 @@ fn check_compression(file: &SerializedFileReader<File>, columns: &[Column], path
         }
     }
     Ok(())
+}
+
+/// Calls the Parquet library, which panics on some damaged files.
+fn caught<T>(path: &Path, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err(damaged(path, ParquetError::General("its parts contradict each other".into()))))
 }
 
 fn damaged(path: &Path, error: ParquetError) -> Error {

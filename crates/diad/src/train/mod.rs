@@ -1,9 +1,23 @@
-//! Fitting the model to a table without labels.
+//! Fitting the model to rows without labels. Knows the model and encoded matrices.
+
+mod adam;
+mod backward;
+mod pid;
+mod plan;
+mod sampler;
+mod start;
+mod structure;
+mod trainer;
+
 use std::ops::ControlFlow;
 
-use crate::{Detector, Params, Result};
-use crate::encode::Encoder;
-use crate::encode::Matrix;
+use crate::encode::{Encoder, Matrix};
+use crate::kernel::Isa;
+use crate::model::Model;
+use crate::rng::{Purpose, Stream};
+use crate::{Detector, Error, Params, Result};
+use sampler::Sampler;
+use trainer::{StepPlan, Trainer};
 
 /// Where a fit stands, after each step.
 #[derive(Debug, Clone, Copy)]
@@ -12,19 +26,72 @@ pub struct Progress {
     pub step: usize,
     /// Steps in all.
     pub steps: usize,
-    /// The loss of this step, per tree in the loss.
+    /// The loss of this step per tree in it: minus the mean of Σ V²/D. At -1 a tree has found nothing.
     pub loss: f64,
     /// The temperature of this step.
     pub temperature: f64,
 }
 
 /// Trains a detector on an encoded matrix. `observe` is called after each step and may stop the fit.
+///
+/// Runs on the current rayon thread pool; the result does not depend on its size.
+///
+/// # Errors
+/// If a setting is out of range or the fit was stopped.
 pub fn fit(
     params: &Params,
     encoder: Encoder,
     matrix: &Matrix,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Detector> {
-    let _ = (params, encoder, matrix, observe);
-    todo!()
+    params.validate()?;
+    let model = fit_model(params, matrix, Isa::detect(), observe)?;
+    Ok(Detector::new(params.clone(), encoder, model, matrix.rows() as u64))
 }
+
+fn fit_model(
+    params: &Params,
+    matrix: &Matrix,
+    isa: Isa,
+    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Model<f32>> {
+    let mut sampler = Sampler::new(matrix, params.batch, params.seed);
+    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
+    for step in 0..params.steps {
+        sampler.draw(step);
+        if step == 0 {
+            start::place_splits(&mut trainer, &mut sampler.rows, params.seed, 1.0);
+        }
+        let annealed = if params.anneal == 0 { 1.0 } else { (step as f64 / params.anneal as f64).min(1.0) };
+        let temperature = 1.0 + annealed * (params.min_temperature - 1.0);
+        if annealed >= 1.0 {
+            trainer.model.harden();
+        }
+        let keep = kept_trees(params, step);
+        let plan = StepPlan {
+            temperature,
+            learning_rate: params.learning_rate * ((step + 1) as f64 / params.warmup.max(1) as f64).min(1.0),
+            smoothing: params.smoothing,
+            damping: params.damping,
+            dropout: params.dropout,
+            keep: &keep,
+        };
+        trainer.step(&mut sampler.rows, &mut sampler.points, plan);
+        let kept = keep.iter().filter(|&&k| k).count().max(1) as f64;
+        let loss = trainer.pid.loss * (1.0 - params.dropout) / kept;
+        if observe(Progress { step: step + 1, steps: params.steps, loss, temperature }).is_break() {
+            return Err(Error::Stopped);
+        }
+    }
+    trainer.model.harden();
+    Ok(trainer.model)
+}
+
+/// The trees in the loss at a step.
+fn kept_trees(params: &Params, step: usize) -> Vec<bool> {
+    let mut random = Stream::new(params.seed, Purpose::Dropout, step as u64);
+    (0..params.layers * params.trees).map(|_| random.unit() >= params.dropout).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! `diad demo`: trains on a small table that comes with the program, and shows what comes out.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use diad::Params;
+use diad::metrics::roc_auc;
+use diad::table::{FileSource, Selection, Source, Table, printable};
+
+use crate::output::{self, Pending, shown};
+use crate::{fit, score};
+
+/// Try it on a small table that comes with the program
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  diad demo\n  diad demo --dir my-folder")]
+pub struct Args {
+    /// The folder for the table, the model and the scores
+    #[arg(long, value_name = "DIR", default_value = "diad-demo")]
+    dir: PathBuf,
+}
+
+const THYROID: &[u8] = include_bytes!("../../../fixtures/thyroid.csv");
+const LABEL: &str = "label";
+/// Rows to show.
+const SHOWN: usize = 10;
+/// Rows among which the labelled ones are counted.
+const TOP: usize = 100;
+
+const INTRODUCTION: &str = "\
+Thyroid tests of 7200 people: age and five measurements, scaled by the source.
+534 of them are labelled as not normal; the training does not see the labels.
+Data: Thyroid Disease, Ross Quinlan, UCI Machine Learning Repository, CC BY 4.0.
+
+";
+
+pub fn run(args: &Args) -> Result<()> {
+    let [table, model, scores] =
+        ["thyroid.csv", "thyroid.diad", "scores.csv"].map(|name| args.dir.join(name));
+    std::fs::create_dir_all(&args.dir).map_err(|error| output::unwritable(&shown(&args.dir), error))?;
+    for path in [&table, &model, &scores] {
+        output::check(path, &[])?;
+    }
+    let mut pending = Pending::new(&table)?;
+    pending.file().write_all(THYROID).map_err(|error| pending.unwritable(error))?;
+    pending.commit()?;
+
+    output::say(INTRODUCTION)?;
+    let detector = fit::train(&table, &[LABEL], &Params::default())?;
+    detector.save(&model)?;
+    score::write_file(&detector, &table, &scores, false)?;
+
+    let rows = read_whole(&table)?;
+    let text = format!("{}\n{}", findings(&rows, &detector.score(&rows)?), next_steps(&args.dir));
+    output::say(&text)
+}
+
+/// The table that comes with the program, in memory.
+fn read_whole(path: &Path) -> Result<Table> {
+    let source = FileSource::new(path);
+    let mut reader = source.open(&Selection::all())?;
+    let mut columns = vec![Vec::new(); reader.names().len()];
+    while let Some(batch) = reader.next_batch()? {
+        columns.iter_mut().enumerate().for_each(|(index, column)| column.extend(batch.column(index)));
+    }
+    Ok(Table::new(reader.names().to_vec(), columns)?)
+}
+
+/// The rows with the highest scores, and how well the scores agree with the labels.
+fn findings(table: &Table, scores: &[f32]) -> String {
+    let labels: Vec<bool> =
+        table.column_named(LABEL).unwrap_or_default().iter().map(|&label| label == 1.0).collect();
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+
+    let mut text = format!("The {SHOWN} most anomalous rows (row 0 is the first):\n\n    row   score");
+    for name in table.names() {
+        let _ = write!(text, "{name:>9}");
+    }
+    for &row in order.iter().take(SHOWN) {
+        let _ = write!(text, "\n  {row:>5}  {:>6.3}", scores[row]);
+        for column in 0..table.names().len() {
+            let _ = write!(text, "{:>9}", table.column(column)[row]);
+        }
+    }
+    let found = order.iter().take(TOP).filter(|&&row| labels[row]).count();
+    let chance = labels.iter().filter(|&&label| label).count() * TOP / labels.len();
+    let _ = write!(
+        text,
+        "\n\nOf the {TOP} rows with the highest scores, {found} are labelled not normal; by chance it would be {chance}.\n"
+    );
+    if let Some(area) = roc_auc(&labels, scores) {
+        let _ = writeln!(
+            text,
+            "ROC-AUC {area:.3}: the chance that a row labelled not normal scores higher than another."
+        );
+    }
+    text
+}
+
+/// What to try next, with the name the program was called by.
+fn next_steps(folder: &Path) -> String {
+    let program = std::env::args().next().map_or("diad".into(), |name| printable(&name));
+    let folder = shown(folder);
+    format!(
+        "The table, the model and the scores are in {folder}. Next, with a CSV or Parquet file of your own:\n\n  \
+         {program} fit yours.csv -o yours.diad\n  \
+         {program} score yours.diad yours.csv -o scores.csv\n  \
+         {program} info yours.diad\n"
+    )
+}

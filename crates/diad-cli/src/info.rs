@@ -1,0 +1,50 @@
+//! `diad info`: what is in a model file.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use diad::Detector;
+use diad::table::printable;
+
+use crate::output::{self, shown};
+use crate::settings;
+
+/// Show what is in a model file
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  diad info model.diad")]
+pub struct Args {
+    /// The model file, from diad fit
+    model: PathBuf,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let detector = Detector::load(&args.model)?;
+    let bytes = std::fs::metadata(&args.model).map(|file| file.len());
+    let features = detector.encoder().features();
+    let mut text = format!("{}", shown(&args.model));
+    if let Ok(bytes) = bytes {
+        write!(text, ", {}", size(bytes))?;
+    }
+    writeln!(text, "\ntrained on {} rows and {} features", detector.training_rows(), features.len())?;
+    writeln!(text, "\nSettings")?;
+    for (name, value) in settings::listed(detector.params()) {
+        writeln!(text, "  {name:<16} {value}")?;
+    }
+    writeln!(text, "\nFeatures, with their smallest and largest training values")?;
+    let names: Vec<String> = features.iter().map(|feature| printable(&feature.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
+    for (name, feature) in names.iter().zip(features) {
+        writeln!(text, "  {name:<width$}  {} to {}", feature.min, feature.max)?;
+    }
+    output::say(&text)
+}
+
+/// A file size in words.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}

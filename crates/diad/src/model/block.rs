@@ -1,0 +1,118 @@
+//! A block of rows on its way through the model, column after column, so that all of it stays in the
+//! nearest caches. Blocks have a fixed size: sums over rows are made block by block in a fixed order, and
+//! so do not depend on the number of threads.
+
+use crate::kernel::{Columns, LANES, Lane, Real};
+
+/// Rows in a full block.
+pub const BLOCK_ROWS: usize = 256;
+/// Lanes from one column of a block to the next.
+pub const BLOCK_LANES: usize = BLOCK_ROWS / LANES;
+
+/// Up to [`BLOCK_ROWS`] rows: their features, and the outputs of the trees.
+#[derive(Debug, Clone)]
+pub struct Block<F> {
+    lanes: usize,
+    x: Vec<Lane<F>>,
+    /// 1 for a row, 0 for padding.
+    presence: Vec<Lane<F>>,
+    /// Columns of tree outputs.
+    pub(super) outputs: Vec<Lane<F>>,
+}
+
+impl<F: Real> Block<F> {
+    /// An empty block for rows of `features` features.
+    pub fn new(features: usize) -> Self {
+        Self {
+            lanes: 0,
+            x: vec![Lane::default(); features * BLOCK_LANES],
+            presence: vec![Lane::default(); BLOCK_LANES],
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Takes in `rows` rows: `value(row, feature)` gives the features.
+    pub fn fill(&mut self, rows: usize, mut value: impl FnMut(usize, usize) -> F) {
+        self.set_rows(rows);
+        let features = self.x.len() / BLOCK_LANES;
+        for row in 0..rows {
+            for feature in 0..features {
+                self.x[feature * BLOCK_LANES + row / LANES].0[row % LANES] = value(row, feature);
+            }
+        }
+        self.clear_padding(rows);
+    }
+
+    /// Takes in rows stored one after another.
+    pub fn fill_rows<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a [f32]>) {
+        let count = rows.len();
+        self.set_rows(count);
+        for (row, values) in rows.enumerate() {
+            let (lane, position) = (row / LANES, row % LANES);
+            for (column, &value) in self.x.chunks_exact_mut(BLOCK_LANES).zip(values) {
+                column[lane].0[position] = F::from_f64(f64::from(value));
+            }
+        }
+        self.clear_padding(count);
+    }
+
+    /// Takes in points uniform on [-1, 1): `pair` gives two coordinates at a time.
+    pub fn fill_uniform(&mut self, rows: usize, mut pair: impl FnMut() -> [f32; 2]) {
+        self.set_rows(rows);
+        let lanes = self.lanes;
+        for column in self.x.chunks_exact_mut(BLOCK_LANES) {
+            for coordinates in column[..lanes].iter_mut().flat_map(|lane| lane.0.chunks_exact_mut(2)) {
+                let [a, b] = pair();
+                coordinates[0] = F::from_f64(f64::from(a));
+                coordinates[1] = F::from_f64(f64::from(b));
+            }
+        }
+        self.clear_padding(rows);
+    }
+
+    fn set_rows(&mut self, rows: usize) {
+        assert!(rows <= BLOCK_ROWS, "a block holds {BLOCK_ROWS} rows, not {rows}");
+        self.lanes = rows.div_ceil(LANES);
+        for (i, lane) in self.presence.iter_mut().enumerate() {
+            lane.0 = std::array::from_fn(|k| F::from_f64(f64::from(u8::from(i * LANES + k < rows))));
+        }
+    }
+
+    fn clear_padding(&mut self, rows: usize) {
+        for row in rows..self.lanes * LANES {
+            for column in self.x.chunks_exact_mut(BLOCK_LANES) {
+                column[row / LANES].0[row % LANES] = F::default();
+            }
+        }
+    }
+
+    /// Lanes in use.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The features.
+    pub fn x(&self) -> Columns<'_, F> {
+        Columns { lanes: &self.x, stride: BLOCK_LANES }
+    }
+
+    /// 1 for each row, 0 for padding.
+    pub fn presence(&self) -> &[Lane<F>] {
+        &self.presence[..self.lanes]
+    }
+
+    /// The tree outputs written so far.
+    pub fn outputs(&self) -> Columns<'_, F> {
+        Columns { lanes: &self.outputs, stride: BLOCK_LANES }
+    }
+
+    /// Features, presence and outputs, the last to be written to.
+    pub(super) fn parts(&mut self) -> (Columns<'_, F>, &[Lane<F>], &mut [Lane<F>]) {
+        (Columns { lanes: &self.x, stride: BLOCK_LANES }, &self.presence[..self.lanes], &mut self.outputs)
+    }
+
+    /// Makes room for output columns.
+    pub fn reserve_outputs(&mut self, columns: usize) {
+        self.outputs.resize(columns * BLOCK_LANES, Lane::default());
+    }
+}

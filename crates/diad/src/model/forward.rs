@@ -1,0 +1,140 @@
+//! Rows through the trees.
+
+use super::{BLOCK_LANES, Block, Model, TreeWiring, Wiring};
+use crate::kernel::{Columns, Kernels, Lane, Output, Real, Splits};
+
+/// Working space of one thread.
+#[derive(Debug, Clone)]
+pub struct Scratch<F> {
+    /// The two values of each row at the current tree.
+    pub values: [Vec<Lane<F>>; 2],
+}
+
+impl<F: Real> Default for Scratch<F> {
+    fn default() -> Self {
+        Self { values: [vec![Lane::default(); BLOCK_LANES], vec![Lane::default(); BLOCK_LANES]] }
+    }
+}
+
+/// A model and its wiring, ready to be applied to blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Forward<'a, F: 'static> {
+    /// The parameters.
+    pub model: &'a Model<F>,
+    /// What flows where.
+    pub wiring: &'a Wiring<F>,
+}
+
+impl<'a, F: Real> Forward<'a, F> {
+    /// The splits of a tree over given values.
+    pub fn splits<'b>(&self, tree: usize, values: [&'b [Lane<F>]; 2]) -> Splits<'b, F>
+    where
+        'a: 'b,
+    {
+        let depth = self.model.shape.depth;
+        let (layer, t) = self.model.locate(tree);
+        Splits {
+            values,
+            thresholds: &layer.thresholds[t * depth..(t + 1) * depth],
+            steepness: &self.wiring.steepness[tree * depth..(tree + 1) * depth],
+        }
+    }
+
+    /// Runs a block through the trees `range`, adding to their leaf sums (`[tree][leaf]`, over all layers)
+    /// and writing the outputs of those that `wanted` names.
+    pub fn trees(
+        &self,
+        range: std::ops::Range<usize>,
+        block: &mut Block<F>,
+        scratch: &mut Scratch<F>,
+        sums: &mut [F],
+        wanted: &[bool],
+    ) {
+        let shape = self.model.shape;
+        let (leaves, distinct) = (shape.leaves(), self.wiring.distinct);
+        let kernels = self.wiring.kernels();
+        block.reserve_outputs(self.wiring.output_columns());
+        let (x, presence, outputs) = block.parts();
+        let lanes = presence.len();
+        for tree in range {
+            let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
+            let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
+            let values = self.wiring.trees[tree].values(kernels, x, earlier, lanes, &mut scratch.values);
+            let splits = self.splits(tree, values);
+            let tree_sums = &mut sums[tree * leaves..(tree + 1) * leaves];
+            if wanted[tree] {
+                self.with_outputs(tree, own, lanes, |columns| {
+                    (kernels.tree_sums)(shape.depth, &splits, presence, tree_sums, columns);
+                });
+            } else {
+                (kernels.tree_sums)(shape.depth, &splits, presence, tree_sums, &mut []);
+            }
+        }
+    }
+
+    /// Runs a block through all trees and adds up their first outputs.
+    pub fn score(&self, block: &mut Block<F>, scratch: &mut Scratch<F>, total: &mut [Lane<F>]) {
+        let shape = self.model.shape;
+        let kernels = self.wiring.kernels();
+        let distinct = self.wiring.distinct;
+        block.reserve_outputs(self.wiring.output_columns());
+        let (x, presence, outputs) = block.parts();
+        let lanes = presence.len();
+        total[..lanes].fill(Lane::default());
+        for tree in 0..shape.all_trees() {
+            let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
+            let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
+            let values = self.wiring.trees[tree].values(kernels, x, earlier, lanes, &mut scratch.values);
+            let splits = self.splits(tree, values);
+            self.with_outputs(tree, own, lanes, |columns| {
+                (kernels.tree_outputs)(shape.depth, &splits, presence, columns);
+            });
+            let first = Columns { lanes: &*own, stride: BLOCK_LANES };
+            (kernels.combine)(&mut total[..lanes], first, &[0], &[F::from_f64(1.0)]);
+        }
+    }
+
+    fn with_outputs(
+        &self,
+        tree: usize,
+        own: &mut [Lane<F>],
+        lanes: usize,
+        run: impl FnOnce(&mut [Output<F>]),
+    ) {
+        let mut columns = own
+            .chunks_exact_mut(BLOCK_LANES)
+            .enumerate()
+            .map(|(k, column)| Output { weights: self.model.weights(tree, k), rows: &mut column[..lanes] });
+        match self.wiring.distinct {
+            1 => run(columns.next().as_mut_slice()),
+            distinct => run(&mut columns.take(distinct).collect::<Vec<_>>()),
+        }
+    }
+}
+
+impl<F: Real> TreeWiring<F> {
+    /// The two values of every row that the tree's splits look at: features weighted by the selectors, plus
+    /// the attended outputs of earlier trees.
+    pub fn values<'b>(
+        &self,
+        kernels: &Kernels<F>,
+        x: Columns<'b, F>,
+        earlier: Columns<F>,
+        lanes: usize,
+        scratch: &'b mut [Vec<Lane<F>>; 2],
+    ) -> [&'b [Lane<F>]; 2] {
+        let one = F::from_f64(1.0);
+        let plain = self.columns.is_empty() && self.shares.iter().all(|s| s.len() == 1 && s[0] == one);
+        if plain {
+            return [0, 1].map(|s| x.get(self.features[s][0] as usize, lanes));
+        }
+        let [first, second] = scratch;
+        let (first, second) = (&mut first[..lanes], &mut second[..lanes]);
+        first.fill(Lane::default());
+        (kernels.combine)(first, earlier, &self.columns, &self.weights);
+        second.copy_from_slice(first);
+        (kernels.combine)(first, x, &self.features[0], &self.shares[0]);
+        (kernels.combine)(second, x, &self.features[1], &self.shares[1]);
+        [first, second]
+    }
+}

@@ -1,0 +1,145 @@
+//! The parameters of the trees.
+
+use crate::kernel::Real;
+
+/// The sizes of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Input features.
+    pub features: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Trees per layer.
+    pub trees: usize,
+    /// Splits per tree.
+    pub depth: usize,
+    /// Outputs per tree.
+    pub outputs: usize,
+    /// Length of keys and queries.
+    pub attention: usize,
+}
+
+impl Shape {
+    /// Leaves per tree.
+    pub fn leaves(&self) -> usize {
+        1 << self.depth
+    }
+    /// Trees in all layers.
+    pub fn all_trees(&self) -> usize {
+        self.layers * self.trees
+    }
+    /// Trees in the layers before `layer`.
+    pub fn earlier(&self, layer: usize) -> usize {
+        layer * self.trees
+    }
+}
+
+/// How the trees of a layer pick their two features.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Selectors<F> {
+    /// Still learning: distributions over candidate features.
+    Soft(SoftSelectors<F>),
+    /// Decided: the two features of every tree (the same one twice for a tree of one feature).
+    Fixed(Vec<[u32; 2]>),
+}
+
+/// Logits over the candidate features of every tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SoftSelectors<F> {
+    /// Candidates per tree.
+    pub width: usize,
+    /// `[tree][candidate]` features, ascending within a tree.
+    pub candidates: Vec<u32>,
+    /// `[tree][candidate]` logits of the first and the second selector. The second is empty in a GAM,
+    /// where both selectors are the same.
+    pub logits: [Vec<F>; 2],
+}
+
+impl<F: Real> SoftSelectors<F> {
+    /// The candidates of a tree.
+    pub fn candidates(&self, tree: usize) -> &[u32] {
+        &self.candidates[tree * self.width..(tree + 1) * self.width]
+    }
+
+    /// The logits of a tree's selector; in a GAM both are the first.
+    pub fn logits(&self, selector: usize, tree: usize) -> &[F] {
+        let logits = if self.logits[selector].is_empty() { &self.logits[0] } else { &self.logits[selector] };
+        &logits[tree * self.width..(tree + 1) * self.width]
+    }
+
+    /// The most likely feature of every selector.
+    pub fn harden(&self) -> Vec<[u32; 2]> {
+        let best = |selector: usize, tree: usize| {
+            let logits = self.logits(selector, tree);
+            let mut best = 0;
+            for (i, z) in logits.iter().enumerate() {
+                if *z > logits[best] {
+                    best = i;
+                }
+            }
+            self.candidates(tree)[best]
+        };
+        (0..self.candidates.len() / self.width).map(|tree| [best(0, tree), best(1, tree)]).collect()
+    }
+}
+
+/// The parameters of one layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer<F> {
+    /// Which features each tree looks at.
+    pub selectors: Selectors<F>,
+    /// `[tree][split]`.
+    pub thresholds: Vec<F>,
+    /// `[tree][split]`.
+    pub log_slopes: Vec<F>,
+    /// `[tree][output][leaf]`.
+    pub leaf_weights: Vec<F>,
+    /// `[output][component][earlier tree]`: what earlier outputs offer. Empty in the first layer.
+    pub keys: Vec<F>,
+    /// `[tree][component]`: what each tree asks for. Empty in the first layer.
+    pub queries: Vec<F>,
+}
+
+/// All layers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model<F> {
+    /// Sizes.
+    pub shape: Shape,
+    /// Parameters.
+    pub layers: Vec<Layer<F>>,
+}
+
+impl<F: Real> Model<F> {
+    /// Makes every selector one-hot, for good.
+    pub fn harden(&mut self) {
+        for layer in &mut self.layers {
+            if let Selectors::Soft(soft) = &layer.selectors {
+                layer.selectors = Selectors::Fixed(soft.harden());
+            }
+        }
+    }
+
+    /// The layer of a tree counted over all layers, and its index there.
+    pub fn locate(&self, tree: usize) -> (&Layer<F>, usize) {
+        (&self.layers[tree / self.shape.trees], tree % self.shape.trees)
+    }
+
+    /// The weights of one output of a tree counted over all layers.
+    pub fn weights(&self, tree: usize, output: usize) -> &[F] {
+        let (layer, t) = self.locate(tree);
+        let leaves = self.shape.leaves();
+        let start = (t * self.shape.outputs + output) * leaves;
+        &layer.leaf_weights[start..start + leaves]
+    }
+
+    /// Whether all outputs of every tree are the same function, so that one column can stand for all.
+    pub fn outputs_agree(&self) -> bool {
+        let leaves = self.shape.leaves();
+        self.layers.iter().all(|layer| {
+            layer.leaf_weights.chunks(leaves * self.shape.outputs).all(|tree| {
+                let (first, others) = tree.split_at(leaves);
+                others.chunks(leaves).all(|other| other == first)
+            })
+        })
+    }
+}

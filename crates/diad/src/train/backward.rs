@@ -1,0 +1,141 @@
+//! The backward pass of a block of rows: from the loss to each tree's splits, selectors and attention.
+
+use super::plan::Plan;
+use crate::kernel::{Columns, Gradients, Lane, Real, Upstream};
+use crate::model::{BLOCK_LANES, Block, Forward, Scratch};
+
+/// How the loss reaches the trees directly.
+#[derive(Debug, Clone, Copy)]
+pub enum Direct<'a, F> {
+    /// Through the leaf sums: derivatives `[tree][leaf]`, for the trees marked.
+    Leaves {
+        /// Derivatives by each leaf sum.
+        gains: &'a [F],
+        /// Trees in the loss.
+        trees: &'a [bool],
+    },
+    /// Through the score of each row: derivatives by the first output of every tree.
+    Rows(&'a [Lane<F>]),
+}
+
+/// Working space of one thread.
+#[derive(Debug, Clone)]
+pub struct BackwardScratch<F> {
+    forward: Scratch<F>,
+    /// Derivatives by the outputs of the current tree, output after output.
+    upstream: Vec<Lane<F>>,
+    by_value: [Vec<Lane<F>>; 2],
+    /// Derivatives by the sum of both values, for every tree from the second layer on.
+    by_tree: Vec<Lane<F>>,
+}
+
+impl<F: Real> Default for BackwardScratch<F> {
+    fn default() -> Self {
+        let column = || vec![Lane::default(); BLOCK_LANES];
+        Self {
+            forward: Scratch::default(),
+            upstream: Vec::new(),
+            by_value: [column(), column()],
+            by_tree: Vec::new(),
+        }
+    }
+}
+
+/// Adds a block's share of the gradient to `gradient`, laid out by `plan`. The block holds the outputs of its
+/// forward pass.
+pub fn backward<F: Real>(
+    forward: Forward<F>,
+    plan: &Plan<F>,
+    block: &Block<F>,
+    direct: Direct<F>,
+    scratch: &mut BackwardScratch<F>,
+    gradient: &mut [F],
+) {
+    let shape = forward.model.shape;
+    let (depth, leaves, lanes) = (shape.depth, shape.leaves(), block.lanes());
+    let kernels = forward.wiring.kernels();
+    let BackwardScratch { forward: values_scratch, upstream, by_value, by_tree } = scratch;
+    by_tree.resize((shape.all_trees() - shape.trees) * BLOCK_LANES, Lane::default());
+    upstream.resize(shape.outputs * BLOCK_LANES, Lane::default());
+    for tree in (0..shape.all_trees()).rev().filter(|&tree| plan.active[tree]) {
+        let inputs = &forward.wiring.trees[tree];
+        let span = plan.spans[tree];
+        let later = Columns { lanes: by_tree, stride: BLOCK_LANES };
+        let present = gather(forward, plan, direct, later, tree, lanes, upstream);
+        let ups: [Option<Upstream<F>>; 8] = std::array::from_fn(|k| {
+            (k < forward.wiring.distinct && present[k]).then(|| Upstream {
+                weights: forward.model.weights(tree, k),
+                rows: &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes],
+            })
+        });
+        let ups: Vec<Upstream<F>> = ups.into_iter().flatten().collect();
+
+        let values = inputs.values(kernels, block.x(), block.outputs(), lanes, &mut values_scratch.values);
+        let splits = forward.splits(tree, values);
+        let gains = match direct {
+            Direct::Leaves { gains, trees } if trees[tree] => &gains[tree * leaves..(tree + 1) * leaves],
+            _ => &[],
+        };
+        let (by_thresholds, by_slopes) = gradient[span.splits..span.splits + 2 * depth].split_at_mut(depth);
+        let [first, second] = by_value;
+        let mut out = Gradients {
+            values: [&mut first[..lanes], &mut second[..lanes]],
+            thresholds: by_thresholds,
+            log_slopes: by_slopes,
+        };
+        (kernels.tree_backward)(depth, &splits, block.presence(), gains, &ups, &mut out);
+
+        if span.leaves < span.end {
+            for (k, sums) in gradient[span.leaves..span.end].chunks_exact_mut(leaves).enumerate() {
+                if present[k] {
+                    let rows = &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
+                    (kernels.tree_sums)(depth, &splits, rows, sums, &mut []);
+                }
+            }
+        }
+        if !forward.wiring.one_hot {
+            for s in 0..2 {
+                let end = if s == 0 { span.shares[1] } else { span.columns };
+                let out = &mut gradient[span.shares[s]..end];
+                (kernels.dots)(out, &by_value[s][..lanes], block.x(), &inputs.features[s]);
+            }
+        }
+        if !inputs.columns.is_empty() {
+            let start = (tree - shape.trees) * BLOCK_LANES;
+            let sum = &mut by_tree[start..start + lanes];
+            for (target, (a, b)) in sum.iter_mut().zip(by_value[0].iter().zip(&by_value[1])) {
+                target.0 = std::array::from_fn(|i| a.0[i] + b.0[i]);
+            }
+            (kernels.dots)(&mut gradient[span.columns..span.leaves], sum, block.outputs(), &inputs.columns);
+        }
+    }
+}
+
+/// Collects the derivatives by each output of a tree from the later trees that look at it. Says which outputs
+/// have any.
+fn gather<F: Real>(
+    forward: Forward<F>,
+    plan: &Plan<F>,
+    direct: Direct<F>,
+    later: Columns<F>,
+    tree: usize,
+    lanes: usize,
+    upstream: &mut [Lane<F>],
+) -> [bool; 8] {
+    let kernels = forward.wiring.kernels();
+    let mut present = [false; 8];
+    for k in 0..forward.wiring.distinct {
+        let users = &plan.users[tree * forward.wiring.distinct + k];
+        let rows = &mut upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
+        match direct {
+            Direct::Rows(by_score) if k == 0 => {
+                rows.copy_from_slice(by_score);
+                present[k] = true;
+            }
+            _ => rows.fill(Lane::default()),
+        }
+        present[k] |= !users.trees.is_empty();
+        (kernels.combine)(rows, later, &users.trees, &users.weights);
+    }
+    present
+}

@@ -1,0 +1,118 @@
+//! The parameters a fit starts from.
+
+use rayon::prelude::*;
+
+use super::trainer::Trainer;
+use crate::kernel::{LANES, Lane, Real};
+use crate::model::{BLOCK_LANES, Block, Forward, Layer, Model, Scratch, Selectors, Shape, SoftSelectors};
+use crate::params::Params;
+use crate::rng::{Purpose, Stream};
+
+/// Added to the largest distance from a threshold before its logarithm.
+const SLOPE_FLOOR: f64 = 1e-6;
+
+/// Random parameters; thresholds and slopes follow from the data by [`place_splits`].
+pub fn random_model<F: Real>(params: &Params, features: usize) -> Model<F> {
+    let shape = Shape {
+        features,
+        layers: params.layers,
+        trees: params.trees,
+        depth: params.depth,
+        outputs: params.outputs,
+        attention: params.attention,
+    };
+    let layers = (0..shape.layers).map(|layer| random_layer(params, shape, layer)).collect();
+    Model { shape, layers }
+}
+
+fn random_layer<F: Real>(params: &Params, shape: Shape, layer: usize) -> Layer<F> {
+    let mut random = Stream::new(params.seed, Purpose::Parameters, layer as u64);
+    let width = ((shape.features as f64 * params.feature_share).ceil() as usize).max(2).min(shape.features);
+    let mut candidates = Vec::with_capacity(shape.trees * width);
+    let mut features: Vec<u32> = (0..shape.features as u32).collect();
+    for _ in 0..shape.trees {
+        random.shuffle_front(&mut features, width);
+        let start = candidates.len();
+        candidates.extend_from_slice(&features[..width]);
+        candidates[start..].sort_unstable();
+    }
+    let mut uniform = |count: usize| (0..count).map(|_| F::from_f64(random.unit())).collect::<Vec<F>>();
+    let first = uniform(shape.trees * width);
+    let second = if params.interactions == 1 { Vec::new() } else { uniform(shape.trees * width) };
+    let earlier = shape.earlier(layer);
+    let keys = uniform(shape.outputs * shape.attention * earlier);
+    let queries = uniform(if earlier == 0 { 0 } else { shape.trees * shape.attention });
+    let weights = shape.trees * shape.outputs * shape.leaves();
+    Layer {
+        selectors: Selectors::Soft(SoftSelectors { width, candidates, logits: [first, second] }),
+        thresholds: vec![F::default(); shape.trees * shape.depth],
+        log_slopes: vec![F::default(); shape.trees * shape.depth],
+        leaf_weights: (0..weights).map(|_| F::from_f64(random.normal())).collect(),
+        keys,
+        queries,
+    }
+}
+
+/// Puts every threshold at a random quantile of the values it will split, and sets the slope so that every row
+/// of the batch starts on the sloped part of the sigmoid. Layer by layer, since later values depend on earlier
+/// layers' outputs.
+pub fn place_splits<F: Real>(trainer: &mut Trainer<F>, rows: &mut [Block<F>], seed: u64, temperature: F) {
+    let shape = trainer.model.shape;
+    for layer in 0..shape.layers {
+        trainer.wiring.update(&trainer.model, temperature);
+        let trees = shape.earlier(layer)..shape.earlier(layer + 1);
+        let quantiles = {
+            let mut random = Stream::new(seed, Purpose::Thresholds, layer as u64);
+            (0..shape.trees * shape.depth).map(|_| random.unit()).collect::<Vec<f64>>()
+        };
+        let wiring = &trainer.wiring;
+        let placed: Vec<(F, F)> = trees
+            .clone()
+            .into_par_iter()
+            .flat_map_iter(|tree| {
+                let values = tree_values(wiring, rows, tree);
+                let start = (tree - shape.earlier(layer)) * shape.depth;
+                let places: Vec<(F, F)> =
+                    (0..shape.depth).map(|c| place(&values[c % 2], quantiles[start + c])).collect();
+                places
+            })
+            .collect();
+        let parameters = &mut trainer.model.layers[layer];
+        (parameters.thresholds, parameters.log_slopes) = placed.into_iter().unzip();
+
+        trainer.wiring.update(&trainer.model, temperature);
+        let forward = Forward { model: &trainer.model, wiring: &trainer.wiring };
+        let wanted = vec![true; shape.all_trees()];
+        rows.par_iter_mut().for_each(|block| {
+            let mut unused = vec![F::default(); shape.all_trees() * shape.leaves()];
+            forward.trees(trees.clone(), block, &mut Scratch::default(), &mut unused, &wanted);
+        });
+    }
+}
+
+/// The two values of every row at a tree, each in ascending order.
+fn tree_values<F: Real>(wiring: &crate::model::Wiring<F>, rows: &[Block<F>], tree: usize) -> [Vec<F>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    let mut scratch: [Vec<Lane<F>>; 2] = [0, 1].map(|_| vec![Lane::default(); BLOCK_LANES]);
+    for block in rows {
+        let lanes = block.lanes();
+        let values =
+            wiring.trees[tree].values(wiring.kernels(), block.x(), block.outputs(), lanes, &mut scratch);
+        for (all, values) in all.iter_mut().zip(values) {
+            for (value, presence) in values.iter().zip(block.presence()) {
+                all.extend((0..LANES).filter(|&i| presence.0[i] > F::default()).map(|i| value.0[i]));
+            }
+        }
+    }
+    for values in &mut all {
+        values.sort_unstable_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
+    }
+    all
+}
+
+/// The threshold at a quantile of sorted values, and the log slope that reaches the farthest of them.
+fn place<F: Real>(sorted: &[F], quantile: f64) -> (F, F) {
+    let threshold = sorted[(quantile * (sorted.len() - 1) as f64).round() as usize];
+    let reach = (threshold - sorted[0]).max(sorted[sorted.len() - 1] - threshold);
+    (threshold, (reach + F::from_f64(SLOPE_FLOOR)).ln())
+}

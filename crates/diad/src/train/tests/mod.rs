@@ -1,0 +1,3 @@
+//! Tests of the training engine: golden values, plain twins, finite differences, determinism.
+
+mod golden;

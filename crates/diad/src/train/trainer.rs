@@ -1,0 +1,210 @@
+//! One training step: forward over blocks, the objective, backward over blocks, Adam, leaf weights.
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::adam::{Moments, Step};
+use super::backward::{BackwardScratch, Direct, backward};
+use super::pid::{Pid, update_leaf_weights};
+use super::plan::Plan;
+use super::structure::{LayerGradient, parameter_gradients};
+use crate::kernel::{Isa, Real};
+use crate::model::{Block, Forward, Model, Scratch, Selectors, Wiring};
+
+/// What one step is to do.
+#[derive(Debug, Clone, Copy)]
+pub struct StepPlan<'a> {
+    /// Temperature of selectors and splits.
+    pub temperature: f64,
+    /// Learning rate.
+    pub learning_rate: f64,
+    /// Added to every leaf's count and volume.
+    pub smoothing: f64,
+    /// Share of the new sparsity in the leaf weights.
+    pub damping: f64,
+    /// Average share of trees left out of the loss.
+    pub dropout: f64,
+    /// The trees in the loss.
+    pub keep: &'a [bool],
+}
+
+/// The Adam state of one layer.
+#[derive(Debug, Clone, Default)]
+struct LayerMoments<F> {
+    logits: [Moments<F>; 2],
+    thresholds: Moments<F>,
+    log_slopes: Moments<F>,
+    keys: Moments<F>,
+    queries: Moments<F>,
+}
+
+/// A model in training.
+#[derive(Debug)]
+pub struct Trainer<F: 'static> {
+    /// The model.
+    pub model: Model<F>,
+    /// Its wiring at the last step.
+    pub wiring: Wiring<F>,
+    /// The objective at the last step.
+    pub pid: Pid<F>,
+    plan: Plan<F>,
+    moments: Vec<LayerMoments<F>>,
+    steps: usize,
+    row_sums: Vec<F>,
+    volume_sums: Vec<F>,
+    partials: Vec<Vec<F>>,
+    scratch: Pool<Scratch<F>>,
+    backward_scratch: Pool<BackwardScratch<F>>,
+}
+
+/// Reusable working spaces, as many as there are threads at work.
+#[derive(Debug, Default)]
+struct Pool<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Pool<T> {
+    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let spaces = || self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut space = spaces().pop().unwrap_or_default();
+        let result = work(&mut space);
+        spaces().push(space);
+        result
+    }
+}
+
+impl<F: Real> Trainer<F> {
+    /// A trainer of a model whose parameters have been set.
+    pub fn new(model: Model<F>, isa: Isa) -> Self {
+        let wiring = Wiring::new(&model, isa);
+        let moments = vec![LayerMoments::default(); model.shape.layers];
+        Self {
+            model,
+            wiring,
+            pid: Pid::default(),
+            plan: Plan::default(),
+            moments,
+            steps: 0,
+            row_sums: Vec::new(),
+            volume_sums: Vec::new(),
+            partials: Vec::new(),
+            scratch: Pool(Mutex::new(Vec::new())),
+            backward_scratch: Pool(Mutex::new(Vec::new())),
+        }
+    }
+
+    /// One step on a batch of rows and as many uniform points.
+    pub fn step(&mut self, rows: &mut [Block<F>], points: &mut [Block<F>], step: StepPlan) {
+        let gradients = self.gradients(rows, points, step, false);
+        self.move_parameters(&gradients, step.learning_rate);
+        let shape = self.model.shape;
+        let per_layer = shape.trees * shape.leaves();
+        let damping = if self.steps == 1 { 1.0 } else { step.damping };
+        for (layer, sparsity) in self.model.layers.iter_mut().zip(self.pid.sparsity.chunks_exact(per_layer)) {
+            let weights = &mut layer.leaf_weights;
+            update_leaf_weights(weights, sparsity, shape.leaves(), shape.outputs, F::from_f64(damping));
+        }
+    }
+
+    /// The gradient of the objective. Leaves the leaf sums and the objective behind.
+    pub fn gradients(
+        &mut self,
+        rows: &mut [Block<F>],
+        points: &mut [Block<F>],
+        step: StepPlan,
+        leaf_gradients: bool,
+    ) -> Vec<LayerGradient<F>> {
+        let temperature = F::from_f64(step.temperature);
+        self.wiring.separate = leaf_gradients;
+        self.wiring.update(&self.model, temperature);
+        self.plan.update(&self.model, &self.wiring, step.keep, leaf_gradients);
+        self.forward(rows, points);
+        let leaves = self.model.shape.leaves();
+        self.pid.evaluate(&self.row_sums, &self.volume_sums, leaves, step.smoothing, step.keep, step.dropout);
+        self.backward(rows, points, step.keep);
+        parameter_gradients(&self.model, &self.wiring, &self.plan, &self.partials[0], temperature)
+    }
+
+    /// Leaf sums of rows and points, summed block by block in order.
+    fn forward(&mut self, rows: &mut [Block<F>], points: &mut [Block<F>]) {
+        let forward = Forward { model: &self.model, wiring: &self.wiring };
+        let trees = self.model.shape.all_trees();
+        let (scratch, wanted) = (&self.scratch, &self.plan.wanted);
+        let row_blocks = rows.len();
+        let mut sums: Vec<Vec<F>> = rows
+            .par_iter_mut()
+            .chain(points)
+            .with_max_len(1)
+            .map(|block| {
+                let mut sums = vec![F::default(); trees * forward.model.shape.leaves()];
+                scratch.with(|s| forward.trees(0..trees, block, s, &mut sums, wanted));
+                sums
+            })
+            .collect();
+        add_up(&mut sums[..row_blocks]);
+        add_up(&mut sums[row_blocks..]);
+        self.row_sums = std::mem::take(&mut sums[0]);
+        self.volume_sums = std::mem::take(&mut sums[row_blocks]);
+    }
+
+    /// Block gradients, summed into the first of `partials`.
+    fn backward(&mut self, rows: &[Block<F>], points: &[Block<F>], keep: &[bool]) {
+        let forward = Forward { model: &self.model, wiring: &self.wiring };
+        let (plan, pid, scratch) = (&self.plan, &self.pid, &self.backward_scratch);
+        self.partials.resize(rows.len() + points.len(), Vec::new());
+        self.partials.par_iter_mut().enumerate().with_max_len(1).for_each(|(i, partial)| {
+            partial.clear();
+            partial.resize(plan.gradient_len(), F::default());
+            let (block, gains) = if i < rows.len() {
+                (&rows[i], &pid.row_gains)
+            } else {
+                (&points[i - rows.len()], &pid.volume_gains)
+            };
+            let direct = Direct::Leaves { gains, trees: keep };
+            scratch.with(|s| backward(forward, plan, block, direct, s, partial));
+        });
+        add_up(&mut self.partials);
+    }
+
+    /// One Adam step on everything but the leaf weights. One-hot selectors stay as they are.
+    fn move_parameters(&mut self, gradients: &[LayerGradient<F>], learning_rate: f64) {
+        self.steps += 1;
+        let step = Step::new(self.steps, learning_rate);
+        for ((layer, moments), gradient) in self.model.layers.iter_mut().zip(&mut self.moments).zip(gradients)
+        {
+            if let Selectors::Soft(soft) = &mut layer.selectors {
+                for s in 0..2 {
+                    step.apply(&mut moments.logits[s], &mut soft.logits[s], &gradient.logits[s]);
+                }
+            }
+            step.apply(&mut moments.thresholds, &mut layer.thresholds, &gradient.thresholds);
+            step.apply(&mut moments.log_slopes, &mut layer.log_slopes, &gradient.log_slopes);
+            step.apply(&mut moments.keys, &mut layer.keys, &gradient.keys);
+            step.apply(&mut moments.queries, &mut layer.queries, &gradient.queries);
+        }
+    }
+
+    /// Leaf sums of the rows at the last step, `[tree][leaf]`.
+    #[cfg(test)]
+    pub fn row_sums(&self) -> &[F] {
+        &self.row_sums
+    }
+
+    /// Leaf sums of the uniform points at the last step.
+    #[cfg(test)]
+    pub fn volume_sums(&self) -> &[F] {
+        &self.volume_sums
+    }
+}
+
+/// Adds all vectors to the first, in order.
+fn add_up<F: Real>(parts: &mut [Vec<F>]) {
+    const CHUNK: usize = 4096;
+    let Some((total, others)) = parts.split_first_mut() else { return };
+    total.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
+        for other in others.iter() {
+            for (t, &o) in chunk.iter_mut().zip(&other[i * CHUNK..]) {
+                *t += o;
+            }
+        }
+    });
+}
