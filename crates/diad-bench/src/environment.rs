@@ -30,6 +30,11 @@ pub fn machine() -> String {
     format!("{}, {} threads", cpu(), rayon::current_num_threads())
 }
 
+/// The load average of the last minute, where the system tells it.
+pub fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
+}
+
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -49,9 +49,10 @@ impl Settings {
     pub fn params(&self) -> Result<Params> {
         let mut value = serde_json::to_value(Params::default())?;
         let fields = value.as_object_mut().context("the settings are no JSON object")?;
-        for given in &self.overrides {
-            let (name, text) = given.split_once('=').with_context(|| format!("{given} is not NAME=VALUE"))?;
-            let name = name.replace('-', "_");
+        if let Some(given) = self.overrides.iter().find(|given| !given.contains('=')) {
+            bail!("{given} is not NAME=VALUE");
+        }
+        for (name, text) in self.pairs() {
             if name == "seed" {
                 bail!("the benchmark chooses the seeds; use --seeds");
             }
@@ -65,6 +66,12 @@ impl Settings {
             .with_context(|| format!("a value does not fit its setting: {}", self.overrides.join(" ")))?;
         params.validate()?;
         Ok(params)
+    }
+
+    /// The names of the settings overridden, as in [`Params`], and the values given.
+    pub fn pairs(&self) -> impl Iterator<Item = (String, &str)> {
+        let pairs = self.overrides.iter().filter_map(|given| given.split_once('='));
+        pairs.map(|(name, value)| (name.replace('-', "_"), value))
     }
 
     /// The overrides as they are written on the command line, each with a space before it.
@@ -113,6 +120,13 @@ mod tests {
         let params = settings(&["trees=100", "min-temperature=0.2"]).params().expect("both exist");
         assert_eq!((params.trees, params.min_temperature), (100, 0.2));
         assert_eq!(params.layers, Params::default().layers);
+    }
+
+    #[test]
+    fn minus_signs_change_in_names_only() {
+        let settings = settings(&["learning-rate=1e-2"]);
+        assert_eq!(settings.pairs().collect::<Vec<_>>(), [("learning_rate".to_string(), "1e-2")]);
+        assert_eq!(settings.params().expect("it exists").learning_rate, 1e-2);
     }
 
     #[test]

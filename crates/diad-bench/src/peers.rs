@@ -95,7 +95,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let runs = store.load()?;
     let commits = runs.iter().map(|run| run.commit.as_str());
-    let origin = render::origin("peers --data DIR", commits);
+    let origin = render::origin(&["peers --data DIR"], commits);
     let page = format!(
         "# Other detectors\n\nROC-AUC in % without labels, fitted and scored on all rows: mean over the seeds {SEEDS:?}, one \
          seed for the methods without a random choice. isotree2 is the extended forest of two features a split. {} are \
@@ -137,6 +137,10 @@ fn run_missing(options: &Options, store: &Store<PeerRun>) -> Result<()> {
         let path = set.path(&data);
         let request = serde_json::json!({ "method": method, "table": path, "seed": seed }).to_string();
         let answer = worker.ask(&request)?;
+        if let Some(error) = answer.get("error") {
+            eprintln!("{method} fails on {}, seed {seed}: {error}", set.name);
+            continue;
+        }
         let answer: Answer = serde_json::from_value(answer).context("peers.py gave an unknown answer")?;
         let run = PeerRun {
             method: method.to_string(),

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// What the scripts import.
@@ -77,15 +77,11 @@ impl Worker {
     /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// If the script has ended, or answers with an `error`.
+    /// If the script has ended.
     pub fn ask(&mut self, request: &str) -> Result<Value> {
         writeln!(self.requests, "{request}").with_context(|| format!("{} has ended", self.name))?;
         self.requests.flush()?;
-        let answer = self.answer()?;
-        if let Some(error) = answer.get("error") {
-            bail!("{} cannot do {request}: {error}", self.name);
-        }
-        Ok(answer)
+        self.answer()
     }
 
     /// Sends a request and returns the number `field` of the answer.

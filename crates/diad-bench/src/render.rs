@@ -76,15 +76,13 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
 }
 
 /// The lines at the end of a page that say where its figures come from.
-pub fn origin<'a>(command: &str, commits: impl IntoIterator<Item = &'a str>) -> String {
+pub fn origin<'a>(commands: &[&str], commits: impl IntoIterator<Item = &'a str>) -> String {
     let mut commits: Vec<_> = commits.into_iter().collect();
     commits.sort_unstable();
     commits.dedup();
     let word = if commits.len() == 1 { "Commit" } else { "Commits" };
-    format!(
-        "Made by\n\n    cargo run --release -p diad-bench -- {command}\n\n{word}: {}.\n",
-        commits.join(", ")
-    )
+    let line = |command: &&str| format!("    cargo run --release -p diad-bench -- {command}\n");
+    format!("Made by\n\n{}\n{word}: {}.\n", commands.iter().map(line).collect::<String>(), commits.join(", "))
 }
 
 /// Writes `NAME.md` and `NAME.csv` into the folder.
@@ -118,7 +116,7 @@ mod tests {
 
     #[test]
     fn origin_names_every_commit_once() {
-        let text = origin("noise", ["b", "a", "b"]);
+        let text = origin(&["noise"], ["b", "a", "b"]);
         assert!(text.contains("-- noise\n") && text.contains("Commits: a, b."), "{text}");
     }
 

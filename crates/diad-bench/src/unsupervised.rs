@@ -89,7 +89,7 @@ fn markdown(done: &[Summary], paper: &PaperTable, command: &str) -> String {
     }
     page.push('\n');
     let commits = done.iter().flat_map(|summary| summary.commits.iter().map(String::as_str));
-    page.push_str(&render::origin(command, commits));
+    page.push_str(&render::origin(&[command], commits));
     page
 }
 

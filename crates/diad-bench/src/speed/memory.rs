@@ -24,7 +24,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
             let (encoder, matrix) = bench.encoded(name)?;
             let table = 4.0 * (encoder.features().len() * matrix.rows()) as f64;
             drop(matrix);
-            let peak = peak(&python, &program, &bench.path(name)?)?;
+            let peak = peak(bench, &python, &program, &bench.path(name)?)?;
             eprintln!("{name}: {:.0} MiB", peak / MIB);
             Ok(Measure {
                 what: format!("peak memory of `diad fit`, {name}"),
@@ -50,15 +50,19 @@ fn program(given: Option<&Path>) -> Result<PathBuf> {
 }
 
 /// The maximum resident set of `diad fit` on a file, in bytes.
-fn peak(python: &Path, program: &Path, table: &Path) -> Result<f64> {
+fn peak(bench: &Bench, python: &Path, program: &Path, table: &Path) -> Result<f64> {
     let folder = std::env::temp_dir().join(format!("diad-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
+    let threads = rayon::current_num_threads().to_string();
+    let overrides = bench.options.settings.pairs();
+    let overrides = overrides.map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
     let output = Command::new(python)
         .arg(script("peak_memory.py"))
         .arg(program)
-        .arg("fit")
+        .args(["--threads", &threads, "fit"])
         .arg(table)
         .args(["--ignore", LABEL])
+        .args(overrides)
         .arg("--output")
         .arg(folder.join("model.diad"))
         .output();

@@ -22,6 +22,9 @@ use crate::runs::Store;
 use crate::sets;
 use crate::stats::median;
 
+/// A machine with a smaller load average is quiet enough to measure on.
+const QUIET: f64 = 0.5;
+
 /// The options of `diad-bench speed`.
 #[derive(Debug, Args)]
 pub struct Options {
@@ -89,6 +92,9 @@ struct PartRun {
     part: Part,
     measures: Vec<Measure>,
     rounds: usize,
+    /// The load average before the run; above about 0.5 other programs disturbed it.
+    load: Option<f64>,
+    command: String,
     settings: String,
     commit: String,
     cpu: String,
@@ -128,29 +134,53 @@ impl Bench<'_> {
 /// If a part cannot be measured or a file cannot be written.
 pub fn run(options: &Options) -> Result<()> {
     let params = options.settings.params()?;
+    let settings = digest(&params)?;
     let store: Store<PartRun> = Store::new(&options.folders.out, "speed.jsonl");
     if !options.render {
-        let bench = Bench { options, params: params.clone(), data: options.folders.data()? };
+        let load = environment::load();
+        if load.is_some_and(|load| load > QUIET) {
+            eprintln!("other programs are running: the ratios will not be worth much");
+        }
+        let bench = Bench { options, params, data: options.folders.data()? };
         options.settings.start_threads(Some(2))?;
-        let settings = digest(&params)?;
         for part in Part::value_variants() {
             if !options.parts.is_empty() && !options.parts.contains(part) {
                 continue;
             }
             eprintln!("measuring {part:?}");
             let measures = bench.run(*part).with_context(|| format!("{part:?} failed"))?;
-            let (commit, cpu) = (environment::commit(), environment::machine());
-            let (part, settings, rounds) = (*part, settings.clone(), options.rounds);
-            store.append(&PartRun { part, measures, rounds, settings, commit, cpu })?;
+            store.append(&PartRun {
+                part: *part,
+                measures,
+                rounds: options.rounds,
+                load,
+                command: options.command_line(),
+                settings: settings.clone(),
+                commit: environment::commit(),
+                cpu: environment::machine(),
+            })?;
         }
     }
-    let latest = latest(store.load()?);
-    let command = format!("speed --data DIR{}", options.settings.command_line());
-    render::write(&options.folders.out, "speed", &markdown(&latest, &command), &csv(&latest))
+    let latest = latest(store.load()?, &settings);
+    render::write(&options.folders.out, "speed", &markdown(&latest), &csv(&latest))
 }
 
-/// The last run of each part.
-fn latest(mut runs: Vec<PartRun>) -> Vec<PartRun> {
+impl Options {
+    /// The command without its folders.
+    fn command_line(&self) -> String {
+        format!(
+            "speed --data DIR --rounds {} --torch-steps {} --scaling-steps {}{}",
+            self.rounds,
+            self.torch_steps,
+            self.scaling_steps,
+            self.settings.command_line()
+        )
+    }
+}
+
+/// The last run of each part with those settings.
+fn latest(mut runs: Vec<PartRun>, settings: &str) -> Vec<PartRun> {
+    runs.retain(|run| run.settings == settings);
     runs.reverse();
     Part::value_variants()
         .iter()
@@ -158,7 +188,7 @@ fn latest(mut runs: Vec<PartRun>) -> Vec<PartRun> {
         .collect()
 }
 
-fn markdown(runs: &[PartRun], command: &str) -> String {
+fn markdown(runs: &[PartRun]) -> String {
     let mut ratios = Grid::new(["what", "against", "ratio"]);
     let mut figures = Grid::new(["what", "ours", "against", "figure", "unit"]);
     for measure in runs.iter().flat_map(|run| &run.measures) {
@@ -166,8 +196,14 @@ fn markdown(runs: &[PartRun], command: &str) -> String {
         let (value, base) = (significant(measure.value), significant(measure.base));
         figures.push([measure.what.clone(), value, measure.against.clone(), base, measure.unit.clone()]);
     }
-    let mut machines: Vec<_> = runs.iter().map(|run| run.cpu.as_str()).collect();
+    let machine = |run: &PartRun| match run.load {
+        Some(load) => format!("{} (load average before: {load:.1})", run.cpu),
+        None => run.cpu.clone(),
+    };
+    let mut machines: Vec<_> = runs.iter().map(machine).collect();
     machines.dedup();
+    let mut commands: Vec<_> = runs.iter().map(|run| run.command.as_str()).collect();
+    commands.dedup();
     let rounds: Vec<_> = runs.iter().map(|run| format!("{:?} {}", run.part, run.rounds)).collect();
     format!(
         "# Speed and memory\n\nEach ratio is between figures of one run on one machine: the two sides take turns, and the \
@@ -178,7 +214,7 @@ fn markdown(runs: &[PartRun], command: &str) -> String {
         ratios.markdown(2),
         machines.join("; "),
         figures.markdown(1),
-        render::origin(command, runs.iter().map(|run| run.commit.as_str()))
+        render::origin(&commands, runs.iter().map(|run| run.commit.as_str()))
     )
 }
 
@@ -230,20 +266,26 @@ mod tests {
             base: 0.81,
             unit: "steps/s".into(),
         };
-        let (settings, commit, cpu) = ("s1".into(), "c1".into(), "a CPU, 2 threads".into());
-        PartRun { part, measures: vec![measure], rounds: 5, settings, commit, cpu }
+        PartRun {
+            part,
+            measures: vec![measure],
+            rounds: 5,
+            load: Some(0.12),
+            command: "speed --data DIR".into(),
+            settings: "s1".into(),
+            commit: "c1".into(),
+            cpu: "a CPU, 2 threads".into(),
+        }
     }
 
     #[test]
     fn the_last_figures_of_each_part_are_shown_ratios_first() {
-        let runs = latest(vec![
-            part_run(Part::Scoring, 1.0),
-            part_run(Part::Training, 152.34),
-            part_run(Part::Scoring, 2.0),
-        ]);
-        let page = markdown(&runs, "speed --data DIR");
+        let other = PartRun { settings: "s2".into(), ..part_run(Part::Training, 1.0) };
+        let first = part_run(Part::Scoring, 1.0);
+        let runs = vec![first, part_run(Part::Training, 152.34), part_run(Part::Scoring, 2.0), other];
+        let page = markdown(&latest(runs, "s1"));
         let ratio = page.find("| Training | PyTorch | 152 |").expect(&page);
-        let machine = page.find("a CPU, 2 threads").expect(&page);
+        let machine = page.find("a CPU, 2 threads (load average before: 0.1)").expect(&page);
         assert!(ratio < machine, "{page}");
         assert!(page.contains("| Scoring | PyTorch | 2.00 |") && !page.contains("1.00"), "{page}");
         assert!(page.contains("| Training | 123 | PyTorch | 0.810 | steps/s |"), "{page}");

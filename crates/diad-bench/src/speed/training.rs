@@ -51,8 +51,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let python = interpreter(bench.options.python.as_deref())?;
     let mut arguments = vec![bench.path(SET)?.display().to_string()];
     arguments.extend(["--threads".to_string(), rayon::current_num_threads().to_string()]);
-    for setting in &bench.options.settings.overrides {
-        arguments.extend(["--set".to_string(), setting.replace('-', "_")]);
+    for (name, value) in bench.options.settings.pairs() {
+        arguments.extend(["--set".to_string(), format!("{name}={value}")]);
     }
     let mut torch = Worker::start(&python, "reference.py", &arguments)?;
     let steps = bench.options.torch_steps;
