@@ -12,7 +12,6 @@ impl<F: Real> Entmax<F> {
     /// The support of entmax15(logits) in ascending order of index, with its probabilities.
     pub fn support(&mut self, logits: &[F], mut emit: impl FnMut(u32, F)) {
         let half = F::from_f64(0.5);
-        let one = F::from_f64(1.0);
         let Some(&first) = logits.first() else { return };
         let max = logits.iter().fold(first, |a, &b| a.max(b));
         // τ ≥ max/2 - 1, so nothing two or more below the maximum can be in the support.
@@ -23,27 +22,43 @@ impl<F: Real> Entmax<F> {
                 self.candidates.push(((z - max) * half, i as u32));
             }
         }
-        self.candidates.sort_unstable_by(|a, b| b.0.to_f64().total_cmp(&a.0.to_f64()).then(a.1.cmp(&b.1)));
-        let mut tau = self.candidates[0].0 - one;
-        let (mut sum, mut squares) = (F::default(), F::default());
-        for (rank, &(z, _)) in self.candidates.iter().enumerate() {
-            let k = F::from_f64((rank + 1) as f64);
-            sum += z;
-            squares += z * z;
-            let (mean, mean_square) = (sum / k, squares / k);
-            let inside = (one - k * (mean_square - mean * mean)) / k;
-            let candidate = mean - inside.max(F::default()).sqrt();
-            if candidate <= z {
-                tau = candidate;
-            } else {
-                break;
-            }
-        }
+        let tau = self.threshold();
         self.candidates.retain(|&(z, _)| z > tau);
-        self.candidates.sort_unstable_by_key(|&(_, i)| i);
         for &(z, i) in &self.candidates {
             emit(i, (z - tau) * (z - tau));
         }
+    }
+}
+
+impl<F: Real> Entmax<F> {
+    /// τ with Σ max(z - τ, 0)² = 1 over the candidates, whose largest is 0.
+    ///
+    /// The left side is convex and falling in τ and at least 1 at τ = -1, so Newton's method from there rises to
+    /// the root and finds the support; on the support the root has a closed form.
+    fn threshold(&self) -> F {
+        let (zero, one) = (F::default(), F::from_f64(1.0));
+        let mut tau = -one;
+        for _ in 0..64 {
+            let (mut count, mut sum, mut squares, mut smallest) = (0, zero, zero, zero);
+            for &(z, _) in &self.candidates {
+                if z > tau {
+                    count += 1;
+                    sum += z - tau;
+                    squares += (z - tau) * (z - tau);
+                    smallest = smallest.min(z);
+                }
+            }
+            // The root if the support were this one: of k·d² - 2·sum·d + squares - 1 = 0, with d = root - tau.
+            let k = F::from_f64(f64::from(count));
+            let discriminant = (sum * sum - k * (squares - one)).max(zero);
+            let root = tau + (squares - one) / (sum + discriminant.sqrt());
+            let next = tau + (squares - one) / (sum + sum);
+            if root < smallest || next <= tau {
+                return root;
+            }
+            tau = next;
+        }
+        tau
     }
 }
 

@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
 pub use real::Real;
+use simd::Portable;
 pub use simd::{LANES, Lane};
-use simd::{Portable, Simd};
 pub use tree::{Gradients, Output, Splits, Upstream};
 
 /// An instruction set the kernels are compiled for.
