@@ -10,7 +10,7 @@ use diad::metrics::roc_auc;
 use diad::table::{FileSource, Selection, Source, Table, printable};
 
 use crate::output::{self, Pending, shown};
-use crate::{fit, score};
+use crate::{fit, score, settings};
 
 /// Try it on a small table that comes with the program
 #[derive(clap::Args)]
@@ -19,6 +19,9 @@ pub struct Args {
     /// The folder for the table, the model and the scores
     #[arg(long, value_name = "DIR", default_value = "diad-demo")]
     dir: PathBuf,
+    /// Training steps; fewer are quicker and less accurate
+    #[arg(long, value_name = "N", default_value_t = Params::default().steps)]
+    steps: usize,
 }
 
 const THYROID: &[u8] = include_bytes!("../../../fixtures/thyroid.csv");
@@ -36,6 +39,8 @@ Data: Thyroid Disease, Ross Quinlan, UCI Machine Learning Repository, CC BY 4.0.
 ";
 
 pub fn run(args: &Args) -> Result<()> {
+    let params = settings::with_steps(args.steps);
+    params.validate()?;
     let [table, model, scores] =
         ["thyroid.csv", "thyroid.diad", "scores.csv"].map(|name| args.dir.join(name));
     std::fs::create_dir_all(&args.dir).map_err(|error| output::unwritable(&shown(&args.dir), error))?;
@@ -47,7 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
     pending.commit()?;
 
     output::say(INTRODUCTION)?;
-    let detector = fit::train(&table, &[LABEL], &Params::default())?;
+    let detector = fit::train(&table, &[LABEL], &params)?;
     detector.save(&model)?;
     score::write_file(&detector, &table, &scores, false)?;
 

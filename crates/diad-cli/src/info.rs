@@ -22,7 +22,7 @@ pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.model)?;
     let bytes = std::fs::metadata(&args.model).map(|file| file.len());
     let features = detector.encoder().features();
-    let mut text = format!("{}", shown(&args.model));
+    let mut text = shown(&args.model);
     if let Ok(bytes) = bytes {
         write!(text, ", {}", size(bytes))?;
     }

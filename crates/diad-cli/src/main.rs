@@ -107,7 +107,8 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
             let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
             let lines: Vec<&str> =
                 lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
-            complain(&format!("{}; try --help", lines.join(" ").trim_start_matches("error: ")));
+            let sentence = lines.join(" ").replace(" tip: ", "; ");
+            complain(&format!("{}; try --help", sentence.trim_start_matches("error: ")));
         }
     }
     ExitCode::from(USER_ERROR)

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use diad::table::printable;
 use tempfile::NamedTempFile;
 
@@ -70,8 +70,13 @@ impl Pending {
             // As for any new file; the user's mask applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let file =
-            builder.tempfile_in(folder).map_err(|error| unwritable(&shown(target), without_path(error)))?;
+        // The reason in short: the name of the temporary file would not help.
+        let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                anyhow!("cannot write {}: its folder does not exist; create it", shown(target))
+            }
+            kind => unwritable(&shown(target), kind.into()),
+        })?;
         Ok(Self { file, target: target.to_owned() })
     }
 
@@ -88,17 +93,5 @@ impl Pending {
         let target = shown(&self.target);
         self.file.persist(&self.target).map_err(|error| unwritable(&target, error.error))?;
         Ok(())
-    }
-}
-
-/// The system's reason alone: the name of the temporary file would not help.
-fn without_path(error: io::Error) -> io::Error {
-    let root = error
-        .get_ref()
-        .and_then(std::error::Error::source)
-        .and_then(|cause| cause.downcast_ref::<io::Error>());
-    match root.and_then(io::Error::raw_os_error) {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => error,
     }
 }

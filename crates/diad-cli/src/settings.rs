@@ -60,10 +60,15 @@ pub struct Settings {
     seed: u64,
 }
 
+/// The default settings for that many steps: few steps shorten the warm-up and the annealing.
+pub fn with_steps(steps: usize) -> Params {
+    let default = Params::default();
+    Params { steps, warmup: default.warmup.min(steps / 2), anneal: default.anneal.min(steps / 2), ..default }
+}
+
 impl From<Settings> for Params {
     fn from(settings: Settings) -> Self {
-        let default = Self::default();
-        let half = settings.steps / 2;
+        let default = with_steps(settings.steps);
         Self {
             layers: settings.layers,
             trees: settings.trees,
@@ -74,9 +79,9 @@ impl From<Settings> for Params {
             interactions: settings.interactions,
             batch: settings.batch,
             steps: settings.steps,
-            warmup: settings.warmup.unwrap_or(default.warmup.min(half)),
+            warmup: settings.warmup.unwrap_or(default.warmup),
             learning_rate: settings.learning_rate,
-            anneal: settings.anneal.unwrap_or(default.anneal.min(half)),
+            anneal: settings.anneal.unwrap_or(default.anneal),
             min_temperature: settings.min_temperature,
             smoothing: settings.smoothing,
             damping: settings.damping,

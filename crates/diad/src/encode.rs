@@ -25,7 +25,7 @@ pub struct Matrix {
 impl Matrix {
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        if self.width == 0 { 0 } else { self.values.len() / self.width }
+        self.values.len().checked_div(self.width).unwrap_or(0)
     }
     /// One row.
     pub fn row(&self, index: usize) -> &[f32] {
@@ -273,8 +273,8 @@ mod tests {
         let missing = Encoder::fit(&table(&[("x", &values)]), &[]).unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "column \"x\", row 8193 (counted from 0): the value is missing; fill it in, remove the row, or leave \
-             the column out with --ignore x"
+            "column \"x\", row 8193 (counted from 0): the value is missing; fill it in, remove the row, or train \
+             without the column (--ignore x)"
         );
         let infinite = Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[]).unwrap_err();
         assert!(matches!(infinite, Error::Infinite { .. }));

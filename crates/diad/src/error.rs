@@ -133,7 +133,7 @@ pub enum Error {
     },
     /// A cell of a feature is not a number.
     #[error(
-        "column {}, {place}: {} is not a number; correct the cell, or leave the column out with {}",
+        "column {}, {place}: {} is not a number; correct the cell, or train without the column ({})",
         quoted(column),
         quoted(cell),
         ignore(column)
@@ -148,7 +148,7 @@ pub enum Error {
     },
     /// A column of a Parquet file is not of a numeric type.
     #[error(
-        "column {} is of type {kind}, not a number; leave the column out with {}",
+        "column {} is of type {kind}, not a number; train without the column ({})",
         quoted(column),
         ignore(column)
     )]
@@ -160,7 +160,7 @@ pub enum Error {
     },
     /// A cell of a feature is empty or not a number (NaN).
     #[error(
-        "column {}, {place}: the value is missing; fill it in, remove the row, or leave the column out with {}",
+        "column {}, {place}: the value is missing; fill it in, remove the row, or train without the column ({})",
         quoted(column),
         ignore(column)
     )]
@@ -172,7 +172,7 @@ pub enum Error {
     },
     /// A cell of a feature is infinite.
     #[error(
-        "column {}, {place}: the value is infinite; correct it, remove the row, or leave the column out with {}",
+        "column {}, {place}: the value is infinite; correct it, remove the row, or train without the column ({})",
         quoted(column),
         ignore(column)
     )]
@@ -331,8 +331,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             format!(
-                "column \"a\\u{{1b}}[31m b\", line 7: \"x\\n{}…\" is not a number; correct the cell, or leave the \
-                 column out with --ignore 'a\\u{{1b}}[31m b'",
+                "column \"a\\u{{1b}}[31m b\", line 7: \"x\\n{}…\" is not a number; correct the cell, or train without the \
+                 column (--ignore 'a\\u{{1b}}[31m b')",
                 "y".repeat(38)
             )
         );

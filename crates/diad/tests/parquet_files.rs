@@ -1,5 +1,7 @@
 //! Parquet files: every numeric type, nulls, many batches, and damaged files.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot write its file may panic")]
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,7 +55,8 @@ fn every_numeric_type_is_read() {
     let batches = read(&fixture("types.parquet"), &Selection::except(&["text", "when", "answer"])).unwrap();
     let rows: Vec<usize> = batches.iter().map(Table::rows).collect();
     assert_eq!(rows, [450, 450, 100]);
-    let expected: [(&str, fn(u32) -> f64); 10] = [
+    type Formula = fn(u32) -> f64;
+    let expected: [(&str, Formula); 10] = [
         ("i8", |i| f64::from(i % 200) - 100.0),
         ("u8", |i| f64::from(i % 256)),
         ("i32", |i| f64::from(i) - 500.0),
@@ -102,7 +105,7 @@ fn columns_that_are_not_numbers_are_named() {
     };
     assert_eq!(
         message(&[]),
-        "column \"text\" is of type text, not a number; leave the column out with --ignore text"
+        "column \"text\" is of type text, not a number; train without the column (--ignore text)"
     );
     assert!(message(&["text"]).starts_with("column \"when\" is of type timestamp, not a number"));
 }

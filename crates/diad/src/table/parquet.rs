@@ -272,8 +272,9 @@ fn check_compression(file: &SerializedFileReader<File>, columns: &[Column], path
 
 /// Calls the Parquet library, which panics on some damaged files.
 fn caught<T>(path: &Path, call: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(call))
-        .unwrap_or_else(|_| Err(damaged(path, ParquetError::General("its parts contradict each other".into()))))
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+        Err(damaged(path, ParquetError::General("its parts contradict each other".into())))
+    })
 }
 
 fn damaged(path: &Path, error: ParquetError) -> Error {

@@ -1,0 +1,203 @@
+//! Every bad input gives one sentence that says what to do, exit code 2, and no output.
+
+use crate::common::Folder;
+use insta::assert_snapshot;
+
+/// The sentence about fitting to a table with this content; nothing else may be left behind.
+fn fit_table(content: impl AsRef<[u8]>) -> String {
+    fit_table_with(content, &[])
+}
+
+fn fit_table_with(content: impl AsRef<[u8]>, args: &[&str]) -> String {
+    let folder = Folder::new();
+    folder.write("t.csv", content);
+    let sentence = folder.fit(&[&["t.csv", "-o", "m.diad"], args].concat()).fails();
+    assert_eq!(folder.files(), ["t.csv"]);
+    sentence
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.fit(&["t.csv", "-o", "m.diad"]).fails(), @"diad: cannot read t.csv: No such file or directory (os error 2)");
+    assert_eq!(folder.files().len(), 0);
+}
+
+#[test]
+fn an_empty_file() {
+    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, or a Parquet file");
+    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, or a Parquet file");
+}
+
+#[test]
+fn a_header_line_alone() {
+    assert_snapshot!(fit_table("a,b\n"), @"diad: t.csv has no rows, only column names; give a table with rows");
+}
+
+#[test]
+fn no_header_line() {
+    assert_snapshot!(fit_table("1.5,2\n3,4\n"), @"diad: the first line of t.csv holds only numbers; put a line with the column names above it");
+}
+
+#[test]
+fn one_row() {
+    assert_snapshot!(fit_table("a,b\n1,2\n"), @"diad: a fit needs at least 2 rows, but the table has 1; give more rows");
+}
+
+#[test]
+fn columns_that_never_vary() {
+    assert_snapshot!(fit_table("a,b\n1,2\n1,2\n"), @"diad: every feature has the same value in all rows; give a table with at least one column that varies");
+}
+
+#[test]
+fn no_column_left() {
+    assert_snapshot!(fit_table_with("a\n1\n2\n", &["--ignore", "a"]), @"diad: no column is left to learn from; ignore fewer columns");
+}
+
+#[test]
+fn missing_and_infinite_values() {
+    assert_snapshot!(fit_table("a,b\n1,2\n,3\n"), @r#"diad: column "a", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore a)"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n4,NaN\n"), @r#"diad: column "b", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore b)"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n4,-inf\n"), @r#"diad: column "b", line 3: the value is infinite; correct it, remove the row, or train without the column (--ignore b)"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n4,1e999\n"), @r#"diad: column "b", line 3: the value is infinite; correct it, remove the row, or train without the column (--ignore b)"#);
+}
+
+#[test]
+fn text_in_a_column() {
+    assert_snapshot!(fit_table("id,x\n1,2\nanna,3\n"), @r#"diad: column "id", line 3: "anna" is not a number; correct the cell, or train without the column (--ignore id)"#);
+    let long = format!("a b,x\n{},3\n", "long ".repeat(20));
+    assert_snapshot!(fit_table(long), @r#"diad: column "a b", line 2: "long long long long long long long long …" is not a number; correct the cell, or train without the column (--ignore 'a b')"#);
+}
+
+#[test]
+fn control_characters_never_reach_the_terminal() {
+    assert_snapshot!(fit_table("a\u{1b}[2J,b\n\u{7}\u{202e},1\n"), @r#"diad: column "a\u{1b}[2J", line 2: "\u{7}\u{202e}" is not a number; correct the cell, or train without the column (--ignore 'a\u{1b}[2J')"#);
+}
+
+#[test]
+fn rows_of_different_lengths() {
+    assert_snapshot!(fit_table("a,b\n1,2\n3,4,5\n"), @"diad: line 3 has 3 cells, but the header line has 2; make them the same");
+}
+
+#[test]
+fn a_column_name_twice() {
+    assert_snapshot!(fit_table("a,b,a\n1,2,3\n"), @r#"diad: columns 1 and 3 are both named "a"; rename one of them"#);
+}
+
+#[test]
+fn a_column_without_a_name() {
+    assert_snapshot!(fit_table(",a\n0,5\n1,6\n"), @"diad: column 1 has no name; name it, or leave it out with --ignore ''");
+}
+
+#[test]
+fn a_column_that_is_not_there() {
+    assert_snapshot!(fit_table_with("a,b\n1,2\n", &["--label", "fraud"]), @r#"diad: the table has no column "fraud"; its columns are "a", "b""#);
+    assert_snapshot!(fit_table_with("a,b\n1,2\n", &["--ignore", "id"]), @r#"diad: the table has no column "id"; its columns are "a", "b""#);
+}
+
+#[test]
+fn other_kinds_of_files() {
+    assert_snapshot!(fit_table("a;b\n1;2\n"), @"diad: t.csv seems to be separated by semicolons; separate its cells by commas");
+    assert_snapshot!(fit_table(b"\x1f\x8b\x08\x00rest"), @"diad: t.csv is compressed with gzip; give a CSV file with a header line, or a Parquet file");
+    assert_snapshot!(fit_table(b"na\xefve,b\n1,2\n"), @"diad: line 1 of t.csv is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet");
+    assert_snapshot!(fit_table(b"a,b\n1,\xff\xfe\n"), @"diad: line 2 of t.csv is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet");
+}
+
+#[test]
+fn a_damaged_parquet_file() {
+    let whole = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/nulls.parquet")).unwrap();
+    for length in 4..whole.len() {
+        if length % 40 == 0 || length < 16 {
+            let sentence = fit_table(&whole[..length]);
+            assert!(sentence.starts_with("diad: cannot read t.csv as Parquet ("), "{sentence}");
+        }
+    }
+    assert_snapshot!(fit_table(&whole), @r#"diad: column "x", row 1 (counted from 0): the value is missing; fill it in, remove the row, or train without the column (--ignore x)"#);
+}
+
+#[test]
+fn an_output_that_cannot_be_written() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a\n1\n2\n");
+    let fit = |output| folder.fit(&["t.csv", "-o", output]).fails();
+    assert_snapshot!(fit("no/folder/m.diad"), @"diad: cannot write no/folder/m.diad: its folder does not exist; create it");
+    assert_snapshot!(fit("."), @"diad: cannot write .: it is a folder; name a file in it");
+    assert_snapshot!(fit("t.csv"), @"diad: t.csv is read and written at once; name another output");
+    #[cfg(unix)]
+    assert_snapshot!(fit("/dev/null"), @"diad: cannot write /dev/null: it is not a plain file");
+    assert_eq!(folder.files(), ["t.csv"]);
+}
+
+#[test]
+fn settings_outside_their_range() {
+    let folder = Folder::new();
+    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--depth", "9"]).fails(), @"diad: depth is 9, but it must be from 1 to 6");
+    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--dropout", "nan"]).fails(), @"diad: dropout is NaN, but it must be from 0 to below 1");
+    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--stepz", "9"]).fails(), @"diad: unexpected argument '--stepz' found; a similar argument exists: '--steps'; try --help");
+    assert_snapshot!(folder.diad(&["fit", "t.csv"]).fails(), @"diad: the following required arguments were not provided: --output <MODEL>; try --help");
+}
+
+#[test]
+fn a_model_file_that_is_not_there() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a\n1\n");
+    let sentence = folder.diad(&["score", "m.diad", "t.csv", "-o", "s.csv"]).fails();
+    assert!(sentence.contains("m.diad"), "{sentence}");
+    assert_eq!(folder.files(), ["t.csv"]);
+}
+
+#[test]
+fn a_foreign_or_truncated_model_file() {
+    let folder = Folder::with_model();
+    let whole = folder.read("model.diad");
+    let halves = [1, 8, 100, whole.len() / 2, whole.len() - 1].map(|length| whole[..length].to_vec());
+    let foreign = [b"".to_vec(), b"a,b\n1,2\n".to_vec(), b"PAR1".repeat(100), vec![0xff; 5000]];
+    for content in halves.into_iter().chain(foreign) {
+        folder.write("bad.diad", &content);
+        for args in [
+            &["score", "bad.diad", "table.csv", "-o", "s.csv"][..],
+            &["eval", "bad.diad", "table.csv", "--label", "label"],
+            &["info", "bad.diad"],
+        ] {
+            let sentence = folder.diad(args).fails();
+            assert!(sentence.contains("bad.diad"), "{sentence}");
+        }
+    }
+    assert_eq!(folder.files(), ["bad.diad", "model.diad", "table.csv"]);
+}
+
+#[test]
+fn a_table_that_does_not_match_the_model() {
+    let folder = Folder::with_model();
+    folder.write("other.csv", "y,z\n1,2\n");
+    let score = |output| folder.diad(&["score", "model.diad", "other.csv", "-o", output]).fails();
+    for output in ["s.csv", "s.parquet", "-"] {
+        assert_snapshot!(score(output), @r#"diad: the table lacks column "x" of the model; give a table with all columns the model was trained on"#);
+    }
+    folder.write("other.csv", "y,x\n1,2\n3,\n");
+    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore x)"#);
+    assert_eq!(folder.files(), ["model.diad", "other.csv", "table.csv"]);
+}
+
+#[test]
+fn an_output_for_scores_of_an_unknown_kind() {
+    let folder = Folder::with_model();
+    let score = |output| folder.diad(&["score", "model.diad", "table.csv", "-o", output]).fails();
+    assert_snapshot!(score("scores.xlsx"), @"diad: cannot write scores.xlsx: its name must end in .csv or .parquet");
+    assert_snapshot!(score("no/scores.csv"), @"diad: cannot write no/scores.csv: its folder does not exist; create it");
+    assert_snapshot!(score("table.csv"), @"diad: table.csv is read and written at once; name another output");
+}
+
+#[test]
+fn labels_that_are_not_labels() {
+    let folder = Folder::with_model();
+    let eval = |table: &str, label: &str| {
+        folder.write("t.csv", table);
+        folder.diad(&["eval", "model.diad", "t.csv", "--label", label]).fails()
+    };
+    assert_snapshot!(eval("x,y,l\n1,2,0\n1,2,2\n", "l"), @r#"diad: label column "l", line 3: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(eval("x,y,l\n1,2,maybe\n", "l"), @r#"diad: label column "l", line 2: "maybe" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(eval("x,y,l\n1,2,no\n1,2,no\n", "l"), @r#"diad: label column "l" is 0 in all 2 rows; give a table with both anomalies and normal rows"#);
+    assert_snapshot!(eval("x,y,l\n1,2,0\n", "fraud"), @r#"diad: the table has no column "fraud"; its columns are "x", "y", "l""#);
+    assert_snapshot!(eval("x,y,l\n1,2,0\n", "x"), @r#"diad: the model was trained with column "x" as a feature; train it again with --label x"#);
+}

@@ -1,0 +1,229 @@
+//! The commands from end to end, on small tables and with tiny settings.
+
+use crate::common::{Folder, TINY};
+use insta::assert_snapshot;
+
+/// The scores in a CSV file, after a check of its rows.
+fn scores(csv: &str) -> Vec<f32> {
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("row,score"));
+    let score = |(row, line): (usize, &str)| {
+        let (number, score) = line.split_once(',').expect("two cells");
+        assert_eq!(number.parse(), Ok(row));
+        score.parse().expect("a number")
+    };
+    lines.enumerate().map(score).collect()
+}
+
+#[test]
+fn fit_says_what_it_did_and_leaves_only_the_model() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,b\n1,2\n3,4\n5,0\n");
+    let said = folder.fit(&["t.csv", "-o", "m.diad"]).succeeds();
+    assert!(said.starts_with("Trained on 3 rows and 2 features in "), "{said}");
+    assert!(said.ends_with(" s; the model is in m.diad.\n"), "{said}");
+    assert_eq!(folder.files(), ["m.diad", "t.csv"]);
+}
+
+#[test]
+fn one_column_is_enough() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a\n1\n2\n5\n");
+    folder.fit(&["t.csv", "-o", "m.diad"]).succeeds();
+    folder.diad(&["score", "m.diad", "t.csv", "-o", "s.csv"]).succeeds();
+    assert_eq!(scores(&folder.read_text("s.csv")).len(), 3);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_model() {
+    let folder = Folder::with_model();
+    let fit = |output, seed, threads| {
+        let args = ["table.csv", "-o", output, "--label", "label", "--ignore", "name"];
+        folder.fit(&[&args[..], &["--seed", seed, "--threads", threads]].concat()).succeeds();
+        folder.read(output)
+    };
+    assert_eq!(fit("a.diad", "3", "1"), fit("b.diad", "3", "2"));
+    assert_ne!(fit("a.diad", "3", "1"), fit("b.diad", "4", "1"));
+}
+
+#[test]
+fn scores_are_the_same_in_every_format_and_column_order() {
+    let folder = Folder::with_model();
+    let said = folder.diad(&["score", "model.diad", "table.csv", "-o", "s.csv"]).succeeds();
+    assert_snapshot!(said, @"Wrote the scores of 100 rows to s.csv.");
+    let csv = folder.read_text("s.csv");
+    assert_eq!(scores(&csv).len(), 100);
+    assert!(scores(&csv).iter().all(|score| score.is_finite()));
+
+    assert_eq!(folder.diad(&["score", "model.diad", "table.csv", "-o", "-"]).succeeds(), csv);
+
+    let turned: Vec<String> = folder
+        .read_text("table.csv")
+        .lines()
+        .map(|line| line.split(',').rev().collect::<Vec<&str>>().join(","))
+        .collect();
+    folder.write("turned.csv", turned.join("\r\n"));
+    assert_eq!(folder.diad(&["score", "model.diad", "turned.csv", "-o", "-"]).succeeds(), csv);
+
+    folder.diad(&["score", "model.diad", "table.csv", "-o", "s.parquet"]).succeeds();
+    folder.fit(&["s.parquet", "-o", "of-scores.diad"]).succeeds();
+    let info = folder.diad(&["info", "of-scores.diad"]).succeeds();
+    assert!(info.contains("  row    0 to 99\n"), "{info}");
+    assert_eq!(
+        folder.files(),
+        ["model.diad", "of-scores.diad", "s.csv", "s.parquet", "table.csv", "turned.csv"]
+    );
+}
+
+#[test]
+fn an_existing_output_is_replaced() {
+    let folder = Folder::with_model();
+    folder.write("s.csv", "old");
+    folder.diad(&["score", "model.diad", "table.csv", "-o", "s.csv"]).succeeds();
+    assert_eq!(scores(&folder.read_text("s.csv")).len(), 100);
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_have_the_usual_permissions_and_links_are_followed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with_model();
+    folder.write("usual", "");
+    folder.write("real.csv", "old");
+    std::os::unix::fs::symlink("real.csv", folder.path("link.csv")).unwrap();
+    folder.diad(&["score", "model.diad", "table.csv", "-o", "link.csv"]).succeeds();
+    assert_eq!(scores(&folder.read_text("real.csv")).len(), 100);
+    assert!(folder.path("link.csv").is_symlink());
+    let mode = |name| std::fs::metadata(folder.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("real.csv"), mode("usual"));
+    assert_eq!(mode("model.diad"), mode("usual"));
+}
+
+#[test]
+fn eval_measures_the_ranking() {
+    let folder = Folder::with_model();
+    let text = folder.diad(&["eval", "model.diad", "table.csv", "--label", "label"]).succeeds();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[..2], ["rows               100", "anomalies          2"]);
+    assert!(lines[2].starts_with("ROC-AUC            0.") || lines[2].starts_with("ROC-AUC            1."));
+    assert!(lines[3].starts_with("average precision  "));
+
+    let json =
+        folder.diad(&["eval", "model.diad", "table.csv", "--label", "label", "--format", "json"]).succeeds();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let area = json["roc_auc"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&area));
+    assert_eq!((json["rows"].as_u64(), json["anomalies"].as_u64()), (Some(100), Some(2)));
+
+    let words = folder.read_text("table.csv").replace(",1\n", ",Yes\n").replace(",0\n", ",no\n");
+    folder.write("words.csv", words);
+    assert_eq!(folder.diad(&["eval", "model.diad", "words.csv", "--label", "label"]).succeeds(), text);
+}
+
+#[test]
+fn info_shows_settings_and_features() {
+    let folder = Folder::with_model();
+    let text = folder.diad(&["info", "model.diad"]).succeeds();
+    let (first, rest) = text.split_once('\n').unwrap();
+    assert!(first.starts_with("model.diad, ") && first.ends_with("B") || first.ends_with("bytes"), "{first}");
+    assert_snapshot!(rest, @r"
+    trained on 100 rows and 2 features
+
+    Settings
+      layers           2
+      trees            8
+      depth            4
+      outputs          2
+      attention        12
+      feature-share    0.4
+      interactions     2
+      batch            64
+      steps            20
+      warmup           10
+      learning-rate    0.001
+      anneal           10
+      min-temperature  0.1
+      smoothing        50
+      damping          0.1
+      dropout          0.75
+      seed             0
+
+    Features, with their smallest and largest training values
+      x  -0.999886 to 1
+      y  -0.999923 to 0.999574
+    ");
+}
+
+#[test]
+fn demo_needs_nothing_and_shows_ten_rows() {
+    let folder = Folder::new();
+    let text = folder.diad(&["demo", "--steps", "2"]).succeeds();
+    assert!(text.contains("CC BY 4.0") && text.contains("ROC-AUC 0."), "{text}");
+    let table: Vec<&str> = text.lines().skip_while(|line| !line.contains("row   score")).take(11).collect();
+    assert_eq!(table[0], "    row   score      age      TSH       T3      TT4      T4U      FTI    label");
+    assert!(table.iter().all(|line| line.split_whitespace().count() == 9), "{text}");
+    let mut written: Vec<_> = std::fs::read_dir(folder.path("diad-demo"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    written.sort();
+    assert_eq!(written, ["scores.csv", "thyroid.csv", "thyroid.diad"]);
+    assert_eq!(scores(&folder.read_text("diad-demo/scores.csv")).len(), 7200);
+
+    folder.write("file", "");
+    let sentence = folder.diad(&["demo", "--dir", "file/in"]).fails();
+    assert!(sentence.starts_with("diad: cannot write file/in: "), "{sentence}");
+}
+
+#[test]
+fn every_command_has_examples() {
+    let folder = Folder::new();
+    assert!(folder.diad(&["--help"]).succeeds().contains("Examples:"));
+    for command in ["fit", "score", "eval", "info", "demo"] {
+        let help = folder.diad(&[command, "--help"]).succeeds();
+        assert!(help.contains("Example") && help.contains(&format!("diad {command} ")), "{help}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = Folder::with_model();
+    let mut long = folder.read_text("table.csv");
+    let rows = long.split_once('\n').unwrap().1.repeat(200);
+    long.push_str(&rows);
+    folder.write("long.csv", long);
+    let mut child = folder
+        .command(&["score", "model.diad", "long.csv", "-o", "-"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_a_training_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a,b\n1,2\n3,4\n5,0\n");
+    let endless = ["fit", "t.csv", "-o", "m.diad", "--steps", "10000000"];
+    let child = folder.command(&endless).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"diad: stopped before it finished; nothing was written");
+    assert_eq!(folder.files(), ["t.csv"]);
+}
+
+#[test]
+fn tiny_settings_are_valid_alone() {
+    // Guards the settings the other tests use against changed limits.
+    let folder = Folder::new();
+    let sentence = folder.diad(&[&["fit", "none.csv", "-o", "m.diad"], &TINY[..]].concat()).fails();
+    assert!(sentence.contains("none.csv"), "{sentence}");
+}

@@ -1,0 +1,5 @@
+//! The `diad` program as a user meets it.
+
+mod bad_input;
+mod commands;
+mod common;
