@@ -1,1 +1,48 @@
-fn main() {}
+//! The benchmarks of DIAD: accuracy on the paper's data sets, robustness to noise, speed and peers.
+
+mod data;
+mod environment;
+mod evaluate;
+mod noise;
+mod options;
+mod paper;
+mod peers;
+mod python;
+mod render;
+mod runs;
+mod sets;
+mod speed;
+mod stats;
+mod summary;
+mod unsupervised;
+
+use clap::{Parser, Subcommand};
+
+/// Measures DIAD against the paper, against other detectors and against PyTorch.
+#[derive(Debug, Parser)]
+#[command(name = "diad-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// AUC without labels on the paper's 18 sets.
+    Unsupervised(unsupervised::Options),
+    /// AUC with 50 columns of noise added, beside the clean result.
+    Noise(noise::Options),
+    /// Speed of training and scoring, and peak memory.
+    Speed(speed::Options),
+    /// AUC of other detectors on the same sets.
+    Peers(peers::Options),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Unsupervised(options) => unsupervised::run(&options),
+        Command::Noise(options) => noise::run(&options),
+        Command::Speed(options) => speed::run(&options),
+        Command::Peers(options) => peers::run(&options),
+    }
+}

@@ -109,6 +109,12 @@ impl Encoder {
         &self.features
     }
 
+    /// Whether every range is one that fitting could have found; false for a made-up model file.
+    pub(crate) fn is_valid(&self) -> bool {
+        let ordered = |f: &Feature| f.min.is_finite() && f.max.is_finite() && f.min <= f.max;
+        !self.features.is_empty() && self.features.iter().all(ordered)
+    }
+
     /// What to read from a table: the features, nothing else.
     pub fn selection(&self) -> Selection {
         Selection::only(self.features.iter().map(|feature| feature.name.as_str()))

@@ -33,6 +33,14 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A model file that cannot be used.
+    #[error("cannot use {} as a model: {fault}", file(path))]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: ModelFault,
+    },
     /// The file holds nothing at all.
     #[error("{} is empty; give a CSV file with a header line, or a Parquet file", file(path))]
     EmptyFile {
@@ -244,6 +252,31 @@ pub enum Error {
         /// Bytes asked for.
         bytes: usize,
     },
+}
+
+/// Why a model file cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFault {
+    /// Not a model file at all.
+    #[error("it is not a model file; give a file written by `diad fit`")]
+    Foreign,
+    /// Cut off, changed or made up.
+    #[error("{0}; copy the file again, or fit the model again")]
+    Damaged(&'static str),
+    /// Written by a newer program.
+    #[error("it has format version {found}, and this program reads versions up to {newest}; update diad")]
+    Version {
+        /// The file's version.
+        found: u32,
+        /// The newest version that is read.
+        newest: u32,
+    },
+}
+
+/// An [`Error::File`].
+pub(crate) fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> Error {
+    Error::File { action, path: path.to_owned(), source }
 }
 
 /// A result with the library's [`Error`].

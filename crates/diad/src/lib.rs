@@ -13,7 +13,7 @@ mod score;
 pub mod table;
 mod train;
 
-pub use error::{Error, Result};
+pub use error::{Error, ModelFault, Result};
 pub use params::Params;
 pub use score::Detector;
 pub use train::{Progress, fit};

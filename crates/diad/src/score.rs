@@ -1,13 +1,13 @@
 //! The trained, immutable detector: scores rows.
 use std::path::Path;
 
-use crate::Result;
 use crate::encode::Encoder;
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
 use crate::params::Params;
 use crate::table::Table;
+use crate::{Result, persist};
 use rayon::prelude::*;
 
 /// A trained anomaly detector.
@@ -43,6 +43,10 @@ impl Detector {
             },
         );
     }
+    /// Settings, encoder and model.
+    pub(crate) fn parts(&self) -> (&Params, &Encoder, &Model<f32>) {
+        (&self.params, &self.encoder, &self.model)
+    }
     /// How columns become features.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
@@ -70,12 +74,10 @@ impl Detector {
     }
     /// Writes the model file (to a temporary file first, then renamed).
     pub fn save(&self, path: &Path) -> Result<()> {
-        let _ = path;
-        todo!()
+        persist::save(self, path)
     }
     /// Reads and validates a model file.
     pub fn load(path: &Path) -> Result<Self> {
-        let _ = path;
-        todo!()
+        persist::load(path)
     }
 }

@@ -20,11 +20,12 @@ impl<'a, F> Columns<'a, F> {
     }
 }
 
-/// `out += Σ_i weights[i] · column[indices[i]]`.
+/// `out = base + Σ_i weights[i] · column[indices[i]]`; an empty base counts as zero.
 #[inline(always)]
 pub fn combine<S: Simd>(
     s: S,
     out: &mut [Lane<S::F>],
+    base: &[Lane<S::F>],
     columns: Columns<S::F>,
     indices: &[u32],
     weights: &[S::F],
@@ -32,41 +33,78 @@ pub fn combine<S: Simd>(
     let n = out.len();
     let mut start = 0;
     while start + 4 <= n {
-        let mut acc =
-            [s.load(&out[start]), s.load(&out[start + 1]), s.load(&out[start + 2]), s.load(&out[start + 3])];
-        for (&index, &weight) in indices.iter().zip(weights) {
-            let column = &columns.get(index as usize, n)[start..start + 4];
-            let w = s.splat(weight);
-            for k in 0..4 {
-                acc[k] = s.fma(w, s.load(&column[k]), acc[k]);
-            }
-        }
-        for k in 0..4 {
-            s.store(acc[k], &mut out[start + k]);
-        }
+        combine_at::<S, 4>(s, &mut out[start..start + 4], base, columns, indices, weights, start);
         start += 4;
     }
-    for r in start..n {
-        let mut acc = s.load(&out[r]);
-        for (&index, &weight) in indices.iter().zip(weights) {
-            acc = s.fma(s.splat(weight), s.load(&columns.get(index as usize, n)[r]), acc);
+    while start < n {
+        combine_at::<S, 1>(s, &mut out[start..start + 1], base, columns, indices, weights, start);
+        start += 1;
+    }
+}
+
+#[inline(always)]
+fn combine_at<S: Simd, const N: usize>(
+    s: S,
+    out: &mut [Lane<S::F>],
+    base: &[Lane<S::F>],
+    columns: Columns<S::F>,
+    indices: &[u32],
+    weights: &[S::F],
+    start: usize,
+) {
+    let mut acc = [s.splat(S::F::default()); N];
+    if !base.is_empty() {
+        for k in 0..N {
+            acc[k] = s.load(&base[start + k]);
         }
-        s.store(acc, &mut out[r]);
+    }
+    for (&index, &weight) in indices.iter().zip(weights) {
+        let first = index as usize * columns.stride + start;
+        let column = &columns.lanes[first..first + N];
+        let w = s.splat(weight);
+        for k in 0..N {
+            acc[k] = s.fma(w, s.load(&column[k]), acc[k]);
+        }
+    }
+    for k in 0..N {
+        s.store(acc[k], &mut out[k]);
     }
 }
 
 /// `out[i] += rows · column[indices[i]]`.
 #[inline(always)]
 pub fn dots<S: Simd>(s: S, out: &mut [S::F], rows: &[Lane<S::F>], columns: Columns<S::F>, indices: &[u32]) {
+    let whole = indices.len() / 4 * 4;
+    for (out, indices) in out[..whole].chunks_exact_mut(4).zip(indices.chunks_exact(4)) {
+        dots_at::<S, 4>(s, out, rows, columns, indices);
+    }
+    for (out, index) in out[whole..].chunks_exact_mut(1).zip(indices[whole..].chunks_exact(1)) {
+        dots_at::<S, 1>(s, out, rows, columns, index);
+    }
+}
+
+#[inline(always)]
+fn dots_at<S: Simd, const N: usize>(
+    s: S,
+    out: &mut [S::F],
+    rows: &[Lane<S::F>],
+    columns: Columns<S::F>,
+    indices: &[u32],
+) {
     let n = rows.len();
-    let zero = s.splat(<S::F as super::Real>::from_f64(0.0));
-    for (target, &index) in out.iter_mut().zip(indices) {
-        let column = columns.get(index as usize, n);
-        let mut acc = [zero; 2];
-        for r in 0..n {
-            acc[r & 1] = s.fma(s.load(&rows[r]), s.load(&column[r]), acc[r & 1]);
+    let mut acc = [s.splat(S::F::default()); N];
+    let mut column = [rows; N];
+    for k in 0..N {
+        column[k] = columns.get(indices[k] as usize, n);
+    }
+    for r in 0..n {
+        let v = s.load(&rows[r]);
+        for k in 0..N {
+            acc[k] = s.fma(v, s.load(&column[k][r]), acc[k]);
         }
-        *target += s.sum(s.add(acc[0], acc[1]));
+    }
+    for k in 0..N {
+        out[k] += s.sum(acc[k]);
     }
 }
 

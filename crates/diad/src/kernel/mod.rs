@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
 pub use real::Real;
+use simd::Portable;
 pub use simd::{LANES, Lane};
-use simd::{Portable, Simd};
 pub use tree::{Gradients, Output, Splits, Upstream};
 
 /// An instruction set the kernels are compiled for.
@@ -42,7 +42,7 @@ pub struct Kernels<F: 'static> {
     /// Derivatives of a tree.
     pub tree_backward: fn(usize, &Splits<F>, &[Lane<F>], &[F], &[Upstream<F>], &mut Gradients<F>),
     /// Weighted sum of columns.
-    pub combine: fn(&mut [Lane<F>], Columns<F>, &[u32], &[F]),
+    pub combine: fn(&mut [Lane<F>], &[Lane<F>], Columns<F>, &[u32], &[F]),
     /// Dot products with columns.
     pub dots: fn(&mut [F], &[Lane<F>], Columns<F>, &[u32]),
     /// Logarithms.
@@ -122,7 +122,7 @@ macro_rules! table {
                 // SAFETY: as above.
                 tree_backward: |d, t, w, g, u, o| unsafe { tree_backward(d, t, w, g, u, o) },
                 // SAFETY: as above.
-                combine: |o, c, i, w| unsafe { combine(o, c, i, w) },
+                combine: |o, b, c, i, w| unsafe { combine(o, b, c, i, w) },
                 // SAFETY: as above.
                 dots: |o, r, c, i| unsafe { dots(o, r, c, i) },
                 // SAFETY: as above.
@@ -168,12 +168,13 @@ macro_rules! table {
             $(#[target_feature(enable = $feature)])?
             unsafe fn combine(
                 out: &mut [Lane<$scalar>],
+                base: &[Lane<$scalar>],
                 columns: Columns<$scalar>,
                 indices: &[u32],
                 weights: &[$scalar],
             ) {
                 let s: $simd = $token;
-                columns::combine(s, out, columns, indices, weights);
+                columns::combine(s, out, base, columns, indices, weights);
             }
 
             $(#[target_feature(enable = $feature)])?

@@ -39,8 +39,10 @@ pub struct Upstream<'a, F> {
 /// Where a backward pass puts its results. The sums are added to.
 #[derive(Debug)]
 pub struct Gradients<'a, F> {
-    /// By the two values, row by row.
-    pub values: [&'a mut [Lane<F>]; 2],
+    /// By whatever is added to both values, row by row.
+    pub both: &'a mut [Lane<F>],
+    /// By each of the two values, row by row, where wanted.
+    pub values: Option<[&'a mut [Lane<F>]; 2]>,
     /// By the thresholds.
     pub thresholds: &'a mut [F],
     /// By the log slopes.
@@ -189,8 +191,7 @@ pub fn backward<S: Simd, const CP: usize, const CQ: usize, const NP: usize, cons
     let (one, two, four, eight) = (s.splat(f(1.0)), s.splat(f(2.0)), s.splat(f(4.0)), s.splat(f(8.0)));
     let n = row_weights.len();
     let values = [&splits.values[0][..n], &splits.values[1][..n]];
-    let [out0, out1] = &mut gradients.values;
-    let (out0, out1) = (&mut out0[..n], &mut out1[..n]);
+    let both = &mut gradients.both[..n];
     let thresholds = &splits.thresholds[..CP + CQ];
     let steepness = &splits.steepness[..CP + CQ];
     let mut by_position = [zero; 8];
@@ -208,33 +209,53 @@ pub fn backward<S: Simd, const CP: usize, const CQ: usize, const NP: usize, cons
         let q = expand::<S, CQ, NQ>(s, one, &h[CP..CP + CQ]);
         let mut rp = [zero; NP];
         let mut rq = [zero; NQ];
-        if !gains.is_empty() {
-            weigh(s, &gains[..NP * NQ], &p, &q, &mut rp, &mut rq);
-        }
-        for up in upstream {
-            let (mut wp, mut wq) = ([zero; NP], [zero; NQ]);
-            weigh(s, &up.weights[..NP * NQ], &p, &q, &mut wp, &mut wq);
-            let d = s.load(&up.rows[r]);
-            for i in 0..NP {
-                rp[i] = s.fma(d, wp[i], rp[i]);
+        let mut scale = s.load(&row_weights[r]);
+        match (gains.is_empty(), upstream) {
+            (false, []) => weigh(s, &gains[..NP * NQ], &p, &q, &mut rp, &mut rq),
+            (true, [up]) => {
+                weigh(s, &up.weights[..NP * NQ], &p, &q, &mut rp, &mut rq);
+                scale = s.mul(scale, s.load(&up.rows[r]));
             }
-            for j in 0..NQ {
-                rq[j] = s.fma(d, wq[j], rq[j]);
+            (no_gains, ups) => {
+                let mut leaf = [[zero; NP]; NQ];
+                if !no_gains {
+                    for j in 0..NQ {
+                        for i in 0..NP {
+                            leaf[j][i] = s.splat(gains[j * NP + i]);
+                        }
+                    }
+                }
+                for up in ups {
+                    let (d, weights) = (s.load(&up.rows[r]), &up.weights[..NP * NQ]);
+                    for j in 0..NQ {
+                        for i in 0..NP {
+                            leaf[j][i] = s.fma(d, s.splat(weights[j * NP + i]), leaf[j][i]);
+                        }
+                    }
+                }
+                for j in 0..NQ {
+                    for i in 0..NP {
+                        rp[i] = s.fma(leaf[j][i], q[j], rp[i]);
+                        rq[j] = s.fma(leaf[j][i], p[i], rq[j]);
+                    }
+                }
             }
         }
         let mut by_h = [zero; 8];
         contract::<S, CP, NP>(s, one, &h[..CP], rp, &mut by_h[..CP]);
         contract::<S, CQ, NQ>(s, one, &h[CP..CP + CQ], rq, &mut by_h[CP..CP + CQ]);
-        let weight = s.load(&row_weights[r]);
         let mut by_value = [zero; 2];
         for c in 0..CP + CQ {
-            let by_x = s.mul(s.mul(by_h[c], derivative[c]), weight);
+            let by_x = s.mul(s.mul(by_h[c], derivative[c]), scale);
             by_position[c] = s.add(by_position[c], by_x);
             by_slope[c] = s.fma(by_x, x[c], by_slope[c]);
             by_value[c & 1] = s.fma(by_x, s.splat(steepness[c]), by_value[c & 1]);
         }
-        s.store(by_value[0], &mut out0[r]);
-        s.store(by_value[1], &mut out1[r]);
+        s.store(s.add(by_value[0], by_value[1]), &mut both[r]);
+        if let Some([first, second]) = &mut gradients.values {
+            s.store(by_value[0], &mut first[r]);
+            s.store(by_value[1], &mut second[r]);
+        }
     }
     for c in 0..CP + CQ {
         gradients.thresholds[c] += -(s.sum(by_position[c]) * steepness[c]);

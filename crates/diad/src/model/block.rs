@@ -2,6 +2,7 @@
 //! nearest caches. Blocks have a fixed size: sums over rows are made block by block in a fixed order, and
 //! so do not depend on the number of threads.
 
+use super::Shape;
 use crate::kernel::{Columns, LANES, Lane, Real};
 
 /// Rows in a full block.
@@ -17,7 +18,19 @@ pub struct Block<F> {
     /// 1 for a row, 0 for padding.
     presence: Vec<Lane<F>>,
     /// Columns of tree outputs.
-    pub(super) outputs: Vec<Lane<F>>,
+    outputs: Vec<Lane<F>>,
+    /// What each tree from the second layer on gets from earlier trees, column after column.
+    attended: Vec<Lane<F>>,
+    first_layer: usize,
+}
+
+/// The parts of a block that a forward pass reads and writes.
+#[derive(Debug)]
+pub(super) struct Parts<'a, F> {
+    pub x: Columns<'a, F>,
+    pub presence: &'a [Lane<F>],
+    pub outputs: &'a mut [Lane<F>],
+    pub attended: &'a mut [Lane<F>],
 }
 
 impl<F: Real> Block<F> {
@@ -28,10 +41,13 @@ impl<F: Real> Block<F> {
             x: vec![Lane::default(); features * BLOCK_LANES],
             presence: vec![Lane::default(); BLOCK_LANES],
             outputs: Vec::new(),
+            attended: Vec::new(),
+            first_layer: 0,
         }
     }
 
     /// Takes in `rows` rows: `value(row, feature)` gives the features.
+    #[cfg(test)]
     pub fn fill(&mut self, rows: usize, mut value: impl FnMut(usize, usize) -> F) {
         self.set_rows(rows);
         let features = self.x.len() / BLOCK_LANES;
@@ -106,13 +122,27 @@ impl<F: Real> Block<F> {
         Columns { lanes: &self.outputs, stride: BLOCK_LANES }
     }
 
-    /// Features, presence and outputs, the last to be written to.
-    pub(super) fn parts(&mut self) -> (Columns<'_, F>, &[Lane<F>], &mut [Lane<F>]) {
-        (Columns { lanes: &self.x, stride: BLOCK_LANES }, &self.presence[..self.lanes], &mut self.outputs)
+    /// What the forward pass found a tree to get from earlier trees; nothing in the first layer.
+    pub fn attended(&self, tree: usize) -> &[Lane<F>] {
+        match tree.checked_sub(self.first_layer) {
+            Some(later) => &self.attended[later * BLOCK_LANES..later * BLOCK_LANES + self.lanes],
+            None => &[],
+        }
     }
 
-    /// Makes room for output columns.
-    pub fn reserve_outputs(&mut self, columns: usize) {
+    pub(super) fn parts(&mut self) -> Parts<'_, F> {
+        Parts {
+            x: Columns { lanes: &self.x, stride: BLOCK_LANES },
+            presence: &self.presence[..self.lanes],
+            outputs: &mut self.outputs,
+            attended: &mut self.attended,
+        }
+    }
+
+    /// Makes room for a forward pass with so many output columns.
+    pub fn reserve(&mut self, columns: usize, shape: Shape) {
+        self.first_layer = shape.trees;
         self.outputs.resize(columns * BLOCK_LANES, Lane::default());
+        self.attended.resize((shape.all_trees() - shape.trees) * BLOCK_LANES, Lane::default());
     }
 }

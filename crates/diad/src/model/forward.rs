@@ -1,5 +1,6 @@
 //! Rows through the trees.
 
+use super::block::Parts;
 use super::{BLOCK_LANES, Block, Model, TreeWiring, Wiring};
 use crate::kernel::{Columns, Kernels, Lane, Output, Real, Splits};
 
@@ -53,13 +54,19 @@ impl<'a, F: Real> Forward<'a, F> {
         let shape = self.model.shape;
         let (leaves, distinct) = (shape.leaves(), self.wiring.distinct);
         let kernels = self.wiring.kernels();
-        block.reserve_outputs(self.wiring.output_columns());
-        let (x, presence, outputs) = block.parts();
+        block.reserve(self.wiring.output_columns(), shape);
+        let Parts { x, presence, outputs, attended } = block.parts();
         let lanes = presence.len();
         for tree in range {
             let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
             let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
-            let values = self.wiring.trees[tree].values(kernels, x, earlier, lanes, &mut scratch.values);
+            let attended = match tree.checked_sub(shape.trees) {
+                Some(later) => &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes],
+                None => &mut [],
+            };
+            let inputs = &self.wiring.trees[tree];
+            inputs.attend(kernels, earlier, attended);
+            let values = inputs.values(kernels, x, attended, lanes, &mut scratch.values);
             let splits = self.splits(tree, values);
             let tree_sums = &mut sums[tree * leaves..(tree + 1) * leaves];
             if wanted[tree] {
@@ -77,20 +84,27 @@ impl<'a, F: Real> Forward<'a, F> {
         let shape = self.model.shape;
         let kernels = self.wiring.kernels();
         let distinct = self.wiring.distinct;
-        block.reserve_outputs(self.wiring.output_columns());
-        let (x, presence, outputs) = block.parts();
+        block.reserve(self.wiring.output_columns(), shape);
+        let Parts { x, presence, outputs, attended } = block.parts();
         let lanes = presence.len();
         total[..lanes].fill(Lane::default());
         for tree in 0..shape.all_trees() {
             let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
             let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
-            let values = self.wiring.trees[tree].values(kernels, x, earlier, lanes, &mut scratch.values);
+            let attended = match tree.checked_sub(shape.trees) {
+                Some(later) => &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes],
+                None => &mut [],
+            };
+            let inputs = &self.wiring.trees[tree];
+            inputs.attend(kernels, earlier, attended);
+            let values = inputs.values(kernels, x, attended, lanes, &mut scratch.values);
             let splits = self.splits(tree, values);
             self.with_outputs(tree, own, lanes, |columns| {
                 (kernels.tree_outputs)(shape.depth, &splits, presence, columns);
             });
-            let first = Columns { lanes: &*own, stride: BLOCK_LANES };
-            (kernels.combine)(&mut total[..lanes], first, &[0], &[F::from_f64(1.0)]);
+            for (total, own) in total.iter_mut().zip(&own[..lanes]) {
+                total.0 = std::array::from_fn(|i| total.0[i] + own.0[i]);
+            }
         }
     }
 
@@ -113,13 +127,20 @@ impl<'a, F: Real> Forward<'a, F> {
 }
 
 impl<F: Real> TreeWiring<F> {
+    /// The attended outputs of earlier trees, weighted and added up into `sum`; untouched if there are none.
+    pub fn attend(&self, kernels: &Kernels<F>, earlier: Columns<F>, sum: &mut [Lane<F>]) {
+        if !self.columns.is_empty() {
+            (kernels.combine)(sum, &[], earlier, &self.columns, &self.weights);
+        }
+    }
+
     /// The two values of every row that the tree's splits look at: features weighted by the selectors, plus
     /// the attended outputs of earlier trees.
     pub fn values<'b>(
         &self,
         kernels: &Kernels<F>,
         x: Columns<'b, F>,
-        earlier: Columns<F>,
+        attended: &[Lane<F>],
         lanes: usize,
         scratch: &'b mut [Vec<Lane<F>>; 2],
     ) -> [&'b [Lane<F>]; 2] {
@@ -128,13 +149,11 @@ impl<F: Real> TreeWiring<F> {
         if plain {
             return [0, 1].map(|s| x.get(self.features[s][0] as usize, lanes));
         }
+        for (s, values) in scratch.iter_mut().enumerate() {
+            let base = if self.columns.is_empty() { &[] } else { &attended[..lanes] };
+            (kernels.combine)(&mut values[..lanes], base, x, &self.features[s], &self.shares[s]);
+        }
         let [first, second] = scratch;
-        let (first, second) = (&mut first[..lanes], &mut second[..lanes]);
-        first.fill(Lane::default());
-        (kernels.combine)(first, earlier, &self.columns, &self.weights);
-        second.copy_from_slice(first);
-        (kernels.combine)(first, x, &self.features[0], &self.shares[0]);
-        (kernels.combine)(second, x, &self.features[1], &self.shares[1]);
-        [first, second]
+        [&first[..lanes], &second[..lanes]]
     }
 }

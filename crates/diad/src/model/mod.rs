@@ -9,4 +9,4 @@ mod wiring;
 pub use block::{BLOCK_LANES, BLOCK_ROWS, Block};
 pub use forward::{Forward, Scratch};
 pub use layer::{Layer, Model, Selectors, Shape, SoftSelectors};
-pub use wiring::{Link, TreeWiring, Wiring};
+pub use wiring::{TreeWiring, Wiring};

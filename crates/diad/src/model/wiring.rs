@@ -267,7 +267,7 @@ impl<F: Real> Search<F> {
     fn match_soft(&mut self, kernels: &Kernels<F>, wiring: &TreeWiring<F>, dense: [Columns<F>; 2]) {
         for (i, overlap) in self.overlaps.iter_mut().enumerate() {
             let (theirs, ours) = (i / 2, i % 2);
-            (kernels.combine)(overlap, dense[theirs], &wiring.features[ours], &wiring.shares[ours]);
+            (kernels.combine)(overlap, &[], dense[theirs], &wiring.features[ours], &wiring.shares[ours]);
         }
         let [o11, o12, o21, o22] = &self.overlaps;
         for (i, lane) in self.log_match.iter_mut().enumerate() {
@@ -284,8 +284,7 @@ impl<F: Real> Search<F> {
         let columns = Columns { lanes: keys, stride: earlier.div_ceil(LANES) };
         for output in 0..outputs {
             let indices: Vec<u32> = (0..query.len()).map(|a| (output * query.len() + a) as u32).collect();
-            self.lanes.copy_from_slice(&self.log_match);
-            (kernels.combine)(&mut self.lanes, columns, &indices, query);
+            (kernels.combine)(&mut self.lanes, &self.log_match, columns, &indices, query);
             self.logits.extend(self.lanes.iter().flat_map(|lane| lane.0).take(earlier));
         }
     }

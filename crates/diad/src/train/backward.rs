@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::kernel::{Columns, Gradients, Lane, Real, Upstream};
-use crate::model::{BLOCK_LANES, Block, Forward, Scratch};
+use crate::model::{BLOCK_LANES, Block, Forward};
 
 /// How the loss reaches the trees directly.
 #[derive(Debug, Clone, Copy)]
@@ -15,16 +15,21 @@ pub enum Direct<'a, F> {
         trees: &'a [bool],
     },
     /// Through the score of each row: derivatives by the first output of every tree.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "checked against the golden values of the supervised losses")
+    )]
     Rows(&'a [Lane<F>]),
 }
 
 /// Working space of one thread.
 #[derive(Debug, Clone)]
 pub struct BackwardScratch<F> {
-    forward: Scratch<F>,
+    values: [Vec<Lane<F>>; 2],
     /// Derivatives by the outputs of the current tree, output after output.
     upstream: Vec<Lane<F>>,
     by_value: [Vec<Lane<F>>; 2],
+    unused: Vec<Lane<F>>,
     /// Derivatives by the sum of both values, for every tree from the second layer on.
     by_tree: Vec<Lane<F>>,
 }
@@ -33,16 +38,17 @@ impl<F: Real> Default for BackwardScratch<F> {
     fn default() -> Self {
         let column = || vec![Lane::default(); BLOCK_LANES];
         Self {
-            forward: Scratch::default(),
+            values: [column(), column()],
             upstream: Vec::new(),
             by_value: [column(), column()],
+            unused: column(),
             by_tree: Vec::new(),
         }
     }
 }
 
-/// Adds a block's share of the gradient to `gradient`, laid out by `plan`. The block holds the outputs of its
-/// forward pass.
+/// Adds a block's share of the gradient to `gradient`, laid out by `plan`. The block holds what its forward pass
+/// left behind.
 pub fn backward<F: Real>(
     forward: Forward<F>,
     plan: &Plan<F>,
@@ -54,7 +60,7 @@ pub fn backward<F: Real>(
     let shape = forward.model.shape;
     let (depth, leaves, lanes) = (shape.depth, shape.leaves(), block.lanes());
     let kernels = forward.wiring.kernels();
-    let BackwardScratch { forward: values_scratch, upstream, by_value, by_tree } = scratch;
+    let BackwardScratch { values: values_scratch, upstream, by_value, unused, by_tree } = scratch;
     by_tree.resize((shape.all_trees() - shape.trees) * BLOCK_LANES, Lane::default());
     upstream.resize(shape.outputs * BLOCK_LANES, Lane::default());
     for tree in (0..shape.all_trees()).rev().filter(|&tree| plan.active[tree]) {
@@ -62,15 +68,13 @@ pub fn backward<F: Real>(
         let span = plan.spans[tree];
         let later = Columns { lanes: by_tree, stride: BLOCK_LANES };
         let present = gather(forward, plan, direct, later, tree, lanes, upstream);
-        let ups: [Option<Upstream<F>>; 8] = std::array::from_fn(|k| {
-            (k < forward.wiring.distinct && present[k]).then(|| Upstream {
-                weights: forward.model.weights(tree, k),
-                rows: &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes],
-            })
-        });
-        let ups: Vec<Upstream<F>> = ups.into_iter().flatten().collect();
+        let up = |k: usize| Upstream {
+            weights: forward.model.weights(tree, k),
+            rows: &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes],
+        };
+        let ups: Vec<Upstream<F>> = (0..forward.wiring.distinct).filter(|&k| present[k]).map(up).collect();
 
-        let values = inputs.values(kernels, block.x(), block.outputs(), lanes, &mut values_scratch.values);
+        let values = inputs.values(kernels, block.x(), block.attended(tree), lanes, values_scratch);
         let splits = forward.splits(tree, values);
         let gains = match direct {
             Direct::Leaves { gains, trees } if trees[tree] => &gains[tree * leaves..(tree + 1) * leaves],
@@ -78,11 +82,12 @@ pub fn backward<F: Real>(
         };
         let (by_thresholds, by_slopes) = gradient[span.splits..span.splits + 2 * depth].split_at_mut(depth);
         let [first, second] = by_value;
-        let mut out = Gradients {
-            values: [&mut first[..lanes], &mut second[..lanes]],
-            thresholds: by_thresholds,
-            log_slopes: by_slopes,
+        let both = match tree.checked_sub(shape.trees) {
+            Some(later) => &mut by_tree[later * BLOCK_LANES..later * BLOCK_LANES + lanes],
+            None => &mut unused[..lanes],
         };
+        let values = (!forward.wiring.one_hot).then_some([&mut first[..lanes], &mut second[..lanes]]);
+        let mut out = Gradients { both, values, thresholds: by_thresholds, log_slopes: by_slopes };
         (kernels.tree_backward)(depth, &splits, block.presence(), gains, &ups, &mut out);
 
         if span.leaves < span.end {
@@ -102,10 +107,7 @@ pub fn backward<F: Real>(
         }
         if !inputs.columns.is_empty() {
             let start = (tree - shape.trees) * BLOCK_LANES;
-            let sum = &mut by_tree[start..start + lanes];
-            for (target, (a, b)) in sum.iter_mut().zip(by_value[0].iter().zip(&by_value[1])) {
-                target.0 = std::array::from_fn(|i| a.0[i] + b.0[i]);
-            }
+            let sum = &by_tree[start..start + lanes];
             (kernels.dots)(&mut gradient[span.columns..span.leaves], sum, block.outputs(), &inputs.columns);
         }
     }
@@ -127,15 +129,12 @@ fn gather<F: Real>(
     for k in 0..forward.wiring.distinct {
         let users = &plan.users[tree * forward.wiring.distinct + k];
         let rows = &mut upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
-        match direct {
-            Direct::Rows(by_score) if k == 0 => {
-                rows.copy_from_slice(by_score);
-                present[k] = true;
-            }
-            _ => rows.fill(Lane::default()),
-        }
-        present[k] |= !users.trees.is_empty();
-        (kernels.combine)(rows, later, &users.trees, &users.weights);
+        let base: &[Lane<F>] = match direct {
+            Direct::Rows(by_score) if k == 0 => by_score,
+            _ => &[],
+        };
+        present[k] = !(base.is_empty() && users.trees.is_empty());
+        (kernels.combine)(rows, base, later, &users.trees, &users.weights);
     }
     present
 }

@@ -94,10 +94,12 @@ pub fn place_splits<F: Real>(trainer: &mut Trainer<F>, rows: &mut [Block<F>], se
 fn tree_values<F: Real>(wiring: &crate::model::Wiring<F>, rows: &[Block<F>], tree: usize) -> [Vec<F>; 2] {
     let mut all = [Vec::new(), Vec::new()];
     let mut scratch: [Vec<Lane<F>>; 2] = [0, 1].map(|_| vec![Lane::default(); BLOCK_LANES]);
+    let mut attended = vec![Lane::default(); BLOCK_LANES];
     for block in rows {
         let lanes = block.lanes();
-        let values =
-            wiring.trees[tree].values(wiring.kernels(), block.x(), block.outputs(), lanes, &mut scratch);
+        let inputs = &wiring.trees[tree];
+        inputs.attend(wiring.kernels(), block.outputs(), &mut attended[..lanes]);
+        let values = inputs.values(wiring.kernels(), block.x(), &attended, lanes, &mut scratch);
         for (all, values) in all.iter_mut().zip(values) {
             for (value, presence) in values.iter().zip(block.presence()) {
                 all.extend((0..LANES).filter(|&i| presence.0[i] > F::default()).map(|i| value.0[i]));

@@ -1,0 +1,118 @@
+"""Other detectors, for `diad-bench peers`.
+
+    python peers.py [--threads 2] [--sample 20000]
+
+reads one JSON request a line from standard input, {"method", "table", "seed"}, fits the method on all rows without
+their labels, scores the same rows, and answers with one JSON object a line. KNN and CBLOF are fitted on a random sample
+where a table has more rows than --sample; all rows are scored.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+SAMPLED = ("KNN", "CBLOF")
+
+
+def isotree(seed, threads, **settings):
+    from isotree import IsolationForest
+
+    return IsolationForest(random_seed=seed, nthreads=threads, **settings), lambda model, x: model.predict(x)
+
+
+def iforest(seed, threads):
+    from sklearn.ensemble import IsolationForest
+
+    return IsolationForest(random_state=seed, n_jobs=threads), lambda model, x: -model.score_samples(x)
+
+
+def pyod(name, seed, threads):
+    module = importlib.import_module(f"pyod.models.{name.lower()}")
+    settings = {
+        "KNN": dict(n_jobs=threads),
+        "CBLOF": dict(random_state=seed),
+        "PCA": dict(random_state=seed),
+        "ECOD": dict(n_jobs=1),
+        "COPOD": dict(n_jobs=1),
+    }.get(name, {})
+    return getattr(module, name)(**settings), lambda model, x: model.decision_function(x)
+
+
+def make(name, seed, threads):
+    """The method, how it scores, and the package it comes from."""
+    if name == "isotree":
+        return *isotree(seed, threads), "isotree"
+    if name == "isotree2":
+        return *isotree(seed, threads, ndim=2), "isotree"
+    if name == "IForest":
+        return *iforest(seed, threads), "scikit-learn"
+    return *pyod(name, seed, threads), "pyod"
+
+
+class Tables:
+    """Remembers the last table read."""
+
+    def __init__(self):
+        self.path, self.table = None, None
+
+    def read(self, path):
+        if path != self.path:
+            frame = pd.read_parquet(path)
+            labels = frame.pop("label").to_numpy()
+            # ECOD and COPOD divide by the spread: constant columns carry nothing and are left out for all methods.
+            values = frame.to_numpy(np.float64)
+            values = values[:, values.min(0) < values.max(0)]
+            self.path, self.table = path, (np.ascontiguousarray(values), labels)
+        return self.table
+
+
+def evaluate(request, tables, options):
+    x, labels = tables.read(request["table"])
+    name, seed = request["method"], request["seed"]
+    fitted = x
+    if name in SAMPLED and len(x) > options.sample:
+        fitted = x[np.random.default_rng(seed).choice(len(x), options.sample, replace=False)]
+    model, score, package = make(name, seed, options.threads)
+    start = time.perf_counter()
+    model.fit(fitted)
+    middle = time.perf_counter()
+    scores = score(model, x)
+    end = time.perf_counter()
+    scores = np.nan_to_num(np.asarray(scores, dtype=np.float64))
+    return {
+        "version": f"{package} {importlib.metadata.version(package)}",
+        "auc": 100 * roc_auc_score(labels, scores),
+        "ap": 100 * average_precision_score(labels, scores),
+        "fit_seconds": middle - start,
+        "score_seconds": end - middle,
+        "fitted_rows": len(fitted),
+        "rows": len(x),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--sample", type=int, default=20000)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not mix with the answers
+    print(json.dumps({"ready": True}), file=answers, flush=True)
+    tables = Tables()
+    for line in sys.stdin:
+        try:
+            answer = evaluate(json.loads(line), tables, options)
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

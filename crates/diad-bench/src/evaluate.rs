@@ -1,0 +1,144 @@
+//! One run: fit on all rows without labels, score the same rows, compare with the labels.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use diad::encode::Encoder;
+use diad::table::{FileSource, Source};
+use diad::{Detector, Params, metrics};
+
+use crate::data::{LABEL, labelled, load, with_noise};
+use crate::environment;
+use crate::options::digest;
+use crate::runs::{Run, Store};
+use crate::sets::Set;
+
+/// A run to be done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Job {
+    /// The data set.
+    pub set: Set,
+    /// Columns of noise to add.
+    pub noise: usize,
+    /// Seed of the fit, and of the noise.
+    pub seed: u64,
+}
+
+/// All jobs, seed by seed, so that a benchmark stopped early has a whole table of few seeds.
+pub fn jobs(sets: &[Set], noise: usize, seeds: u64) -> Vec<Job> {
+    (0..seeds)
+        .flat_map(|seed| {
+            let wanted = sets.iter().filter(move |set| seed < set.seeds(seeds));
+            wanted.map(move |set| Job { set: *set, noise, seed })
+        })
+        .collect()
+}
+
+/// Does the jobs that the store does not have yet, and stores each as it ends.
+///
+/// # Errors
+/// If a set cannot be read or fitted, or the store cannot be written.
+pub fn run_missing(jobs: &[Job], params: &Params, data: &Path, store: &Store<Run>) -> Result<()> {
+    let settings = digest(params)?;
+    let missing = missing(jobs, &store.load()?, &settings);
+    let commit = environment::commit();
+    for (index, job) in missing.iter().enumerate() {
+        let run = evaluate(job, params, data, &commit).with_context(|| format!("{} failed", job.set.name))?;
+        store.append(&run)?;
+        let noise = if job.noise > 0 { " with noise" } else { "" };
+        let (name, seed, count) = (job.set.name, job.seed, missing.len());
+        eprintln!(
+            "{}/{count} {name}{noise}, seed {seed}: AUC {:.2}, AP {:.2}, {:.1} s",
+            index + 1,
+            run.auc,
+            run.ap,
+            run.fit_seconds
+        );
+    }
+    Ok(())
+}
+
+/// The jobs without a run of those settings, in order.
+fn missing(jobs: &[Job], done: &[Run], settings: &str) -> Vec<Job> {
+    let is_done = |job: &Job| done.iter().any(|run| run.is(job.set.name, job.noise, job.seed, settings));
+    jobs.iter().copied().filter(|job| !is_done(job)).collect()
+}
+
+fn evaluate(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run> {
+    let file = FileSource::new(job.set.path(data));
+    let noisy;
+    let source: &dyn Source = if job.noise > 0 {
+        noisy = with_noise(&load(&file, &labelled())?, job.noise, job.seed)?;
+        &noisy
+    } else {
+        &file
+    };
+    let mut params = params.clone();
+    params.seed = job.seed;
+
+    let (encoder, matrix) = Encoder::fit_encode(source, &[LABEL])?;
+    let features = encoder.features().len();
+    ensure!(matrix.rows() == job.set.rows, "it has {} rows, not {}", matrix.rows(), job.set.rows);
+    let start = Instant::now();
+    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    let fit_seconds = start.elapsed().as_secs_f64();
+    drop(matrix);
+
+    let (labels, scores) = score(&detector, source)?;
+    let auc = metrics::roc_auc(&labels, &scores).context("the labels are all alike")?;
+    let ap = metrics::average_precision(&labels, &scores).context("there are no anomalies")?;
+    Ok(Run {
+        set: job.set.name.into(),
+        noise: job.noise,
+        seed: job.seed,
+        auc: 100.0 * auc,
+        ap: 100.0 * ap,
+        fit_seconds,
+        rows: labels.len(),
+        features,
+        settings: digest(&params)?,
+        commit: commit.into(),
+        cpu: environment::machine(),
+    })
+}
+
+/// The labels and the scores of all rows, read batch by batch.
+fn score(detector: &Detector, source: &dyn Source) -> Result<(Vec<bool>, Vec<f32>)> {
+    let (mut labels, mut scores) = (Vec::new(), Vec::new());
+    let mut reader = source.open(&labelled())?;
+    while let Some(batch) = reader.next_batch()? {
+        let column = batch.column_named(LABEL).context("there is no label column")?;
+        labels.extend(column.iter().map(|value| *value > 0.5));
+        scores.extend(detector.score(&batch)?);
+    }
+    Ok((labels, scores))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::sample;
+    use crate::sets;
+
+    fn two() -> Vec<Set> {
+        vec![sets::find("vowels").expect("a set"), sets::find("donors").expect("a set")]
+    }
+
+    #[test]
+    fn work_is_ordered_by_seed_and_large_sets_stop_early() {
+        let order: Vec<_> = jobs(&two(), 0, 6).iter().map(|job| (job.set.name, job.seed)).collect();
+        assert_eq!(order[..4], [("vowels", 0), ("donors", 0), ("vowels", 1), ("donors", 1)]);
+        assert_eq!(order[8..], [("vowels", 4), ("vowels", 5)]);
+    }
+
+    #[test]
+    fn finished_runs_are_skipped_only_with_the_same_settings() {
+        let jobs = jobs(&two(), 0, 2);
+        let done = [sample("vowels", 0, 80.0), sample("donors", 1, 80.0)];
+        let left: Vec<_> = missing(&jobs, &done, "s1").iter().map(|job| (job.set.name, job.seed)).collect();
+        assert_eq!(left, [("donors", 0), ("vowels", 1)]);
+        assert_eq!(missing(&jobs, &done, "s2").len(), 4);
+    }
+}

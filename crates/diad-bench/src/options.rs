@@ -1,0 +1,155 @@
+//! Options that several commands share.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use diad::Params;
+use serde_json::Value;
+
+use crate::environment;
+
+/// Where the data are and where the results go.
+#[derive(Debug, Args)]
+pub struct Folders {
+    /// Folder of the Parquet files.
+    #[arg(long, env = "DIAD_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Folder of the results.
+    #[arg(long, default_value = "docs/benchmarks", value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+impl Folders {
+    /// The data folder.
+    ///
+    /// # Errors
+    /// If neither the option nor the variable names it.
+    pub fn data(&self) -> Result<PathBuf> {
+        self.data.clone().context("say where the data are: --data DIR, or set DIAD_DATA")
+    }
+}
+
+/// The settings of the fits.
+#[derive(Debug, Args)]
+pub struct Settings {
+    /// Overrides a setting, for example `--set trees=100`; may be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub overrides: Vec<String>,
+    /// Threads (all cores by default).
+    #[arg(long)]
+    pub threads: Option<usize>,
+}
+
+impl Settings {
+    /// The default settings with the overrides.
+    ///
+    /// # Errors
+    /// Names the setting that does not exist or the value that does not fit.
+    pub fn params(&self) -> Result<Params> {
+        let mut value = serde_json::to_value(Params::default())?;
+        let fields = value.as_object_mut().context("the settings are no JSON object")?;
+        if let Some(given) = self.overrides.iter().find(|given| !given.contains('=')) {
+            bail!("{given} is not NAME=VALUE");
+        }
+        for (name, text) in self.pairs() {
+            if name == "seed" {
+                bail!("the benchmark chooses the seeds; use --seeds");
+            }
+            if !fields.contains_key(&name) {
+                let names: Vec<_> = fields.keys().map(String::as_str).collect();
+                bail!("there is no setting {name}; there are {}", names.join(", "));
+            }
+            fields.insert(name, serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.into())));
+        }
+        let params: Params = serde_json::from_value(value)
+            .with_context(|| format!("a value does not fit its setting: {}", self.overrides.join(" ")))?;
+        params.validate()?;
+        Ok(params)
+    }
+
+    /// The names of the settings overridden, as in [`Params`], and the values given.
+    pub fn pairs(&self) -> impl Iterator<Item = (String, &str)> {
+        let pairs = self.overrides.iter().filter_map(|given| given.split_once('='));
+        pairs.map(|(name, value)| (name.replace('-', "_"), value))
+    }
+
+    /// The overrides as they are written on the command line, each with a space before it.
+    pub fn command_line(&self) -> String {
+        self.overrides.iter().map(|given| format!(" --set {given}")).collect()
+    }
+
+    /// Makes the pool of the wanted threads, `otherwise` where none is asked for. Call it once.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn start_threads(&self, otherwise: Option<usize>) -> Result<()> {
+        if let Some(threads) = self.threads.or(otherwise) {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        }
+        eprintln!("{}, commit {}", environment::machine(), environment::commit());
+        Ok(())
+    }
+}
+
+/// A short digest of all settings but the seed: runs with equal digests may share a table.
+///
+/// # Errors
+/// If the settings cannot be written as JSON.
+pub fn digest(params: &Params) -> Result<String> {
+    let mut value = serde_json::to_value(params)?;
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("seed");
+    }
+    let hash = value.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    Ok(format!("{hash:016x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(overrides: &[&str]) -> Settings {
+        Settings { overrides: overrides.iter().map(ToString::to_string).collect(), threads: None }
+    }
+
+    #[test]
+    fn any_setting_can_be_overridden() {
+        let params = settings(&["trees=100", "min-temperature=0.2"]).params().expect("both exist");
+        assert_eq!((params.trees, params.min_temperature), (100, 0.2));
+        assert_eq!(params.layers, Params::default().layers);
+    }
+
+    #[test]
+    fn minus_signs_change_in_names_only() {
+        let settings = settings(&["learning-rate=1e-2"]);
+        assert_eq!(settings.pairs().collect::<Vec<_>>(), [("learning_rate".to_string(), "1e-2")]);
+        assert_eq!(settings.params().expect("it exists").learning_rate, 1e-2);
+    }
+
+    #[test]
+    fn wrong_overrides_are_refused() {
+        for (given, says) in [
+            ("tree=1", "no setting tree"),
+            ("trees", "not NAME=VALUE"),
+            ("trees=many", "does not fit"),
+            ("seed=1", "--seeds"),
+        ] {
+            let error = settings(&[given]).params().expect_err(given);
+            assert!(error.to_string().contains(says), "{given}: {error}");
+        }
+        assert!(settings(&["dropout=2"]).params().is_err());
+    }
+
+    #[test]
+    fn digest_depends_on_settings_but_not_on_the_seed() {
+        let plain = Params::default();
+        let seeded = Params { seed: 5, ..Params::default() };
+        let smaller = Params { trees: 299, ..Params::default() };
+        let digest = |params| digest(params).expect("a digest");
+        assert_eq!(digest(&plain), digest(&seeded));
+        assert_ne!(digest(&plain), digest(&smaller));
+    }
+}

@@ -1,0 +1,282 @@
+//! AUC of other detectors on the same sets.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::environment;
+use crate::options::Folders;
+use crate::python::{Worker, interpreter};
+use crate::render::{self, Grid, number};
+use crate::runs::Store;
+use crate::sets::{self, Set};
+use crate::stats::mean;
+
+/// Seeds far apart: isotree's neighbouring seeds share most of their trees.
+const SEEDS: [u64; 3] = [0, 1000, 2000];
+/// The methods of `python/peers.py`.
+const METHODS: [&str; 9] = ["isotree", "isotree2", "IForest", "ECOD", "COPOD", "HBOS", "PCA", "KNN", "CBLOF"];
+/// Methods without a random choice: one seed is enough where they are fitted on all rows.
+const STEADY: [&str; 4] = ["ECOD", "COPOD", "HBOS", "PCA"];
+/// Methods fitted on a sample where the set has more rows than the script allows.
+const SAMPLED: [&str; 2] = ["KNN", "CBLOF"];
+/// Rows of that sample.
+const SAMPLE: usize = 20_000;
+
+/// The options of `diad-bench peers`.
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    folders: Folders,
+    /// The Python interpreter; by default one is made in target/bench-venv.
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
+    /// Only these sets.
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    sets: Vec<String>,
+    /// Only these methods.
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    methods: Vec<String>,
+    /// Threads of the methods that can use them.
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Only write the tables from the runs there are.
+    #[arg(long)]
+    render: bool,
+}
+
+/// One fit of one method on one set with one seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct PeerRun {
+    method: String,
+    version: String,
+    set: String,
+    seed: u64,
+    auc: f64,
+    ap: f64,
+    fit_seconds: f64,
+    score_seconds: f64,
+    fitted_rows: usize,
+    rows: usize,
+    commit: String,
+    cpu: String,
+}
+
+/// A run to be done.
+#[derive(Debug, Clone, PartialEq)]
+struct Job {
+    method: &'static str,
+    set: Set,
+    seed: u64,
+}
+
+/// What the script answers.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    version: String,
+    auc: f64,
+    ap: f64,
+    fit_seconds: f64,
+    score_seconds: f64,
+    fitted_rows: usize,
+    rows: usize,
+}
+
+/// Runs what is missing and writes `peers.md` and `peers.csv`.
+///
+/// # Errors
+/// If the script fails, or a file cannot be written.
+pub fn run(options: &Options) -> Result<()> {
+    let store: Store<PeerRun> = Store::new(&options.folders.out, "peers.jsonl");
+    if !options.render {
+        run_missing(options, &store)?;
+    }
+    let runs = store.load()?;
+    let commits = runs.iter().map(|run| run.commit.as_str());
+    let origin = render::origin(&["peers --data DIR"], commits);
+    let page = format!(
+        "# Other detectors\n\nROC-AUC in % without labels, fitted and scored on all rows: mean over the seeds {SEEDS:?}, one \
+         seed for the methods without a random choice. isotree2 is the extended forest of two features a split. {} are \
+         fitted on a sample of {SAMPLE} rows where a set has more; the average precision is in peers.csv.\n\n{}\n{origin}",
+        SAMPLED.join(" and "),
+        grid(&runs).markdown(1)
+    );
+    render::write(&options.folders.out, "peers", &page, &csv(&runs))
+}
+
+fn run_missing(options: &Options, store: &Store<PeerRun>) -> Result<()> {
+    let data = options.folders.data()?;
+    let sets = sets::select(&options.sets, true)?;
+    for name in &options.methods {
+        anyhow::ensure!(
+            METHODS.contains(&name.as_str()),
+            "there is no method {name}; there are {}",
+            METHODS.join(", ")
+        );
+    }
+    let methods: Vec<_> = METHODS
+        .into_iter()
+        .filter(|method| options.methods.is_empty() || options.methods.iter().any(|name| name == method))
+        .collect();
+    let jobs = missing(&sets, &methods, &store.load()?);
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let python = interpreter(options.python.as_deref())?;
+    let threads = options.threads.to_string();
+    let mut worker = Worker::start(
+        &python,
+        "peers.py",
+        &["--threads".into(), threads, "--sample".into(), SAMPLE.to_string()],
+    )?;
+    let (commit, cpu) =
+        (environment::commit(), format!("{}, {} threads", environment::cpu(), options.threads));
+    for (index, Job { method, set, seed }) in jobs.iter().enumerate() {
+        let path = set.path(&data);
+        let request = serde_json::json!({ "method": method, "table": path, "seed": seed }).to_string();
+        let answer = worker.ask(&request)?;
+        if let Some(error) = answer.get("error") {
+            eprintln!("{method} fails on {}, seed {seed}: {error}", set.name);
+            continue;
+        }
+        let answer: Answer = serde_json::from_value(answer).context("peers.py gave an unknown answer")?;
+        let run = PeerRun {
+            method: method.to_string(),
+            version: answer.version,
+            set: set.name.into(),
+            seed: *seed,
+            auc: answer.auc,
+            ap: answer.ap,
+            fit_seconds: answer.fit_seconds,
+            score_seconds: answer.score_seconds,
+            fitted_rows: answer.fitted_rows,
+            rows: answer.rows,
+            commit: commit.clone(),
+            cpu: cpu.clone(),
+        };
+        store.append(&run)?;
+        eprintln!(
+            "{}/{} {method} on {}, seed {seed}: AUC {:.2}, AP {:.2}",
+            index + 1,
+            jobs.len(),
+            set.name,
+            run.auc,
+            run.ap
+        );
+    }
+    Ok(())
+}
+
+/// The jobs without a run, seed by seed, set by set.
+fn missing(sets: &[Set], methods: &[&'static str], done: &[PeerRun]) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for seed in SEEDS {
+        for set in sets {
+            for &method in methods {
+                let needless = seed != SEEDS[0] && STEADY.contains(&method);
+                let is_done =
+                    done.iter().any(|run| run.method == method && run.set == set.name && run.seed == seed);
+                if !needless && !is_done {
+                    jobs.push(Job { method, set: *set, seed });
+                }
+            }
+        }
+    }
+    jobs
+}
+
+/// A method's mean of a value on a set.
+fn average(runs: &[PeerRun], method: &str, set: &Set, value: fn(&PeerRun) -> f64) -> Option<f64> {
+    let runs = runs.iter().filter(|run| run.method == method && run.set == set.name);
+    mean(&runs.map(value).collect::<Vec<_>>())
+}
+
+fn grid(runs: &[PeerRun]) -> Grid {
+    let mut grid = Grid::new(["set"].into_iter().chain(METHODS));
+    let auc = |method, set: &Set| average(runs, method, set, |run| run.auc);
+    let measured = |set: &&Set| METHODS.iter().any(|method| auc(method, set).is_some());
+    for (title, extra) in [("the paper's sets", false), ("further sets", true)] {
+        let sets: Vec<_> = sets::SETS.iter().filter(|set| set.extra == extra).filter(measured).collect();
+        for set in &sets {
+            let cells = METHODS.map(|method| number(auc(method, set), 1));
+            grid.push([set.name.to_string()].into_iter().chain(cells));
+        }
+        if sets.is_empty() {
+            continue;
+        }
+        // A method's average is shown only where it has a figure for every set of the group.
+        let averages = METHODS.map(|method| {
+            let values: Option<Vec<_>> = sets.iter().map(|set| auc(method, set)).collect();
+            number(values.and_then(|values| mean(&values)), 1)
+        });
+        grid.push([format!("**average, {} of {title}**", sets.len())].into_iter().chain(averages));
+    }
+    grid
+}
+
+fn csv(runs: &[PeerRun]) -> String {
+    let mut grid = Grid::new(["set", "method", "version", "seeds", "auc", "ap", "fitted_rows", "rows"]);
+    for set in &sets::SETS {
+        for method in METHODS {
+            let of_method: Vec<_> =
+                runs.iter().filter(|run| run.method == method && run.set == set.name).collect();
+            let Some(first) = of_method.first() else { continue };
+            grid.push([
+                set.name.to_string(),
+                method.to_string(),
+                first.version.clone(),
+                of_method.len().to_string(),
+                number(average(runs, method, set, |run| run.auc), 3),
+                number(average(runs, method, set, |run| run.ap), 3),
+                first.fitted_rows.to_string(),
+                first.rows.to_string(),
+            ]);
+        }
+    }
+    grid.csv()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(method: &str, set: &str, seed: u64, auc: f64) -> PeerRun {
+        PeerRun {
+            method: method.into(),
+            version: "1".into(),
+            set: set.into(),
+            seed,
+            auc,
+            ap: 1.0,
+            fit_seconds: 0.0,
+            score_seconds: 0.0,
+            fitted_rows: 1,
+            rows: 1,
+            commit: "c1".into(),
+            cpu: "a CPU".into(),
+        }
+    }
+
+    #[test]
+    fn steady_methods_have_one_seed_and_finished_runs_are_skipped() {
+        let sets = [sets::find("vowels").expect("a set")];
+        let jobs = missing(&sets, &["IForest", "ECOD"], &[sample("IForest", "vowels", 1000, 70.0)]);
+        let left: Vec<_> = jobs.iter().map(|job| (job.method, job.seed)).collect();
+        assert_eq!(left, [("IForest", 0), ("ECOD", 0), ("IForest", 2000)]);
+    }
+
+    #[test]
+    fn averages_need_every_set() {
+        let runs = [
+            sample("isotree", "vowels", 0, 60.0),
+            sample("isotree", "vowels", 1000, 70.0),
+            sample("isotree", "thyroid", 0, 85.0),
+            sample("ECOD", "vowels", 0, 50.0),
+        ];
+        let text = grid(&runs).markdown(1);
+        assert!(text.contains("| vowels | 65.0 | – | – | 50.0 |"), "{text}");
+        assert!(text.contains("| **average, 2 of the paper's sets** | 75.0 | – | – | – |"), "{text}");
+    }
+}

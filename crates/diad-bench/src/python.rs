@@ -1,0 +1,110 @@
+//! The Python side of the benchmarks: an interpreter with its packages, and a script that answers requests.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// What the scripts import.
+const PACKAGES: [&str; 7] = ["numpy", "pandas", "pyarrow", "scikit-learn", "torch", "pyod", "isotree"];
+/// Where the interpreter is made if none is given.
+const ENVIRONMENT: &str = "target/bench-venv";
+
+/// The interpreter given, or one in a virtual environment made on first use.
+///
+/// # Errors
+/// If the environment cannot be made.
+pub fn interpreter(given: Option<&Path>) -> Result<PathBuf> {
+    if let Some(path) = given {
+        return Ok(path.to_path_buf());
+    }
+    let folder = Path::new(ENVIRONMENT);
+    let binaries = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let python = binaries.join("python");
+    let complete = folder.join("complete");
+    if !complete.exists() {
+        eprintln!("making a Python environment in {ENVIRONMENT}");
+        call(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+        call(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))?;
+        std::fs::write(&complete, PACKAGES.join("\n"))?;
+    }
+    Ok(python)
+}
+
+fn call(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(status.success(), "{command:?} failed");
+    Ok(())
+}
+
+/// The path of one of the scripts of this crate.
+pub fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("python").join(name)
+}
+
+/// A running script. It reads one request a line and answers each with one JSON object a line.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    name: String,
+}
+
+impl Worker {
+    /// Starts a script and waits until it says that it is ready.
+    ///
+    /// # Errors
+    /// If it cannot be started or ends before it is ready.
+    pub fn start(python: &Path, name: &str, arguments: &[String]) -> Result<Self> {
+        let mut child = Command::new(python)
+            .arg(script(name))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", python.display()))?;
+        let requests = child.stdin.take().context("the script has no standard input")?;
+        let answers = BufReader::new(child.stdout.take().context("the script has no standard output")?);
+        let mut worker = Self { child, requests, answers, name: name.into() };
+        let ready = worker.answer()?;
+        ensure!(ready["ready"] == true, "{name} said {ready} instead of being ready");
+        Ok(worker)
+    }
+
+    /// Sends a request and waits for the answer.
+    ///
+    /// # Errors
+    /// If the script has ended.
+    pub fn ask(&mut self, request: &str) -> Result<Value> {
+        writeln!(self.requests, "{request}").with_context(|| format!("{} has ended", self.name))?;
+        self.requests.flush()?;
+        self.answer()
+    }
+
+    /// Sends a request and returns the number `field` of the answer.
+    ///
+    /// # Errors
+    /// If the script has ended or gives no such number.
+    pub fn number(&mut self, request: &str, field: &str) -> Result<f64> {
+        let answer = self.ask(request)?;
+        answer[field].as_f64().with_context(|| format!("{} gives no {field} in {answer}", self.name))
+    }
+
+    fn answer(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        ensure!(!line.is_empty(), "{} ended early; its message is above", self.name);
+        serde_json::from_str(&line).with_context(|| format!("{} said {line}", self.name))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // The script ends when its input does; a killed one is no loss either.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,129 @@
+//! Tables as Markdown and as CSV.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::paper::Figure;
+
+/// What stands where there is no figure.
+pub const NONE: &str = "–";
+
+/// A table of text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Grid {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// An empty table with that header.
+    pub fn new<T: ToString>(header: impl IntoIterator<Item = T>) -> Self {
+        Self { header: header.into_iter().map(|cell| cell.to_string()).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row; it is filled up with empty cells to the header's length.
+    pub fn push<T: ToString>(&mut self, row: impl IntoIterator<Item = T>) {
+        let mut row: Vec<_> = row.into_iter().map(|cell| cell.to_string()).collect();
+        row.resize(self.header.len(), String::new());
+        self.rows.push(row);
+    }
+
+    /// As a Markdown table; all columns but the first `words` are aligned to the right.
+    pub fn markdown(&self, words: usize) -> String {
+        let line = |cells: &[String]| {
+            let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let rule: Vec<_> =
+            (0..self.header.len()).map(|place| if place < words { "---" } else { "---:" }).collect();
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        format!("{}|{}|\n{rows}", line(&self.header), rule.join("|"))
+    }
+
+    /// As CSV.
+    pub fn csv(&self) -> String {
+        let quote = |cell: &String| {
+            if cell.contains([',', '"', '\n']) {
+                format!("\"{}\"", cell.replace('"', "\"\""))
+            } else {
+                cell.clone()
+            }
+        };
+        let line =
+            |cells: &Vec<String>| format!("{}\n", cells.iter().map(quote).collect::<Vec<_>>().join(","));
+        std::iter::once(&self.header).chain(&self.rows).map(line).collect()
+    }
+}
+
+/// A mean with its standard error: `84.1 ± 0.3`.
+pub fn with_error(mean: f64, error: Option<f64>) -> String {
+    match error {
+        Some(error) => format!("{mean:.1} ± {error:.1}"),
+        None => format!("{mean:.1}"),
+    }
+}
+
+/// A figure of the paper, or a dash.
+pub fn figure(figure: Option<&Figure>) -> String {
+    figure.map_or_else(|| NONE.into(), |figure| with_error(figure.mean, figure.error))
+}
+
+/// A number with that many decimals, or a dash.
+pub fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| NONE.into(), |value| format!("{value:.decimals$}"))
+}
+
+/// The lines at the end of a page that say where its figures come from.
+pub fn origin<'a>(commands: &[&str], commits: impl IntoIterator<Item = &'a str>) -> String {
+    let mut commits: Vec<_> = commits.into_iter().collect();
+    commits.sort_unstable();
+    commits.dedup();
+    let word = if commits.len() == 1 { "Commit" } else { "Commits" };
+    let line = |command: &&str| format!("    cargo run --release -p diad-bench -- {command}\n");
+    format!("Made by\n\n{}\n{word}: {}.\n", commands.iter().map(line).collect::<String>(), commits.join(", "))
+}
+
+/// Writes `NAME.md` and `NAME.csv` into the folder.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write(folder: &Path, name: &str, markdown: &str, csv: &str) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (ending, text) in [("md", markdown), ("csv", csv)] {
+        let path = folder.join(format!("{name}.{ending}"));
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("wrote {}", path.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_become_markdown_and_csv() {
+        let mut grid = Grid::new(["set", "AUC", "note"]);
+        grid.push(["a|b".to_string(), with_error(84.06, Some(0.31))]);
+        grid.push(["c", "–", "x, \"y\""]);
+        let markdown =
+            "| set | AUC | note |\n|---|---:|---:|\n| a\\|b | 84.1 ± 0.3 |  |\n| c | – | x, \"y\" |\n";
+        assert_eq!(grid.markdown(1), markdown);
+        assert_eq!(grid.csv(), "set,AUC,note\na|b,84.1 ± 0.3,\nc,–,\"x, \"\"y\"\"\"\n");
+    }
+
+    #[test]
+    fn origin_names_every_commit_once() {
+        let text = origin(&["noise"], ["b", "a", "b"]);
+        assert!(text.contains("-- noise\n") && text.contains("Commits: a, b."), "{text}");
+    }
+
+    #[test]
+    fn missing_figures_are_dashes() {
+        assert_eq!(number(None, 1), NONE);
+        assert_eq!(number(Some(1.25), 0), "1");
+        assert_eq!(figure(None), NONE);
+    }
+}

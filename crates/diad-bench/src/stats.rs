@@ -1,0 +1,78 @@
+//! Means, standard errors, medians and ranks.
+
+/// The mean, or `None` of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
+}
+
+/// The standard error of the mean, or `None` with fewer than two values.
+pub fn standard_error(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let count = values.len() as f64;
+    let centre = mean(values)?;
+    let variance = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / (count - 1.0);
+    Some((variance / count).sqrt())
+}
+
+/// The median, or `None` of nothing.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(sorted[middle]),
+        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
+/// The rank of each value, 1 for the largest. Equal values share the mean of their ranks.
+pub fn ranks(values: &[f64]) -> Vec<f64> {
+    let rank = |value: &f64| {
+        let above = values.iter().filter(|other| *other > value).count() as f64;
+        let equal = values.iter().filter(|other| *other == value).count() as f64;
+        above + (equal + 1.0) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
+/// Rounded to one decimal, the precision of the paper's tables.
+pub fn round1(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_share_the_mean_rank() {
+        assert_eq!(ranks(&[70.0, 90.0, 80.0]), [3.0, 1.0, 2.0]);
+        assert_eq!(ranks(&[100.0, 90.0, 100.0, 100.0]), [2.0, 4.0, 2.0, 2.0]);
+        assert_eq!(ranks(&[5.0, 5.0]), [1.5, 1.5]);
+        assert!(ranks(&[]).is_empty());
+    }
+
+    #[test]
+    fn standard_error_divides_the_sample_deviation_by_the_root_of_the_count() {
+        // The sample variance of 2, 4, 4, 6 is 8/3; the standard error is sqrt(8/3/4).
+        let error = standard_error(&[2.0, 4.0, 4.0, 6.0]).expect("four values have one");
+        assert!((error - (2.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{error}");
+        assert_eq!(standard_error(&[3.0]), None);
+    }
+
+    #[test]
+    fn median_of_odd_and_even_counts() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn mean_of_nothing_is_none() {
+        assert_eq!(mean(&[]), None);
+        assert_eq!(mean(&[1.0, 2.0]), Some(1.5));
+    }
+}
