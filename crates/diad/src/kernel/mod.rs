@@ -36,6 +36,7 @@ pub enum Isa {
 
 /// The kernels of one scalar type for one instruction set.
 #[derive(Debug)]
+#[expect(clippy::type_complexity, reason = "the types are the documentation of a table of functions")]
 pub struct Kernels<F: 'static> {
     /// Moments and outputs of a tree.
     pub tree_moments: fn(usize, &Splits<F>, &[Lane<F>], &mut [F], &mut [Output<F>]),

@@ -203,8 +203,8 @@ fn logit_gradients<F: Real>(
     for t in 0..model.shape.trees {
         let tree = model.shape.earlier(layer) + t;
         let candidates = soft.candidates(t);
-        for s in 0..2 {
-            let mut by_logit = shares[tree][s].clone();
+        for (s, by_share) in shares[tree].iter().enumerate() {
+            let mut by_logit = by_share.clone();
             entmax15_backward(&wiring.trees[tree].shares[s], &mut by_logit);
             let target = if soft.logits[s].is_empty() { 0 } else { s };
             for (&g, feature) in by_logit.iter().zip(&wiring.trees[tree].features[s]) {
