@@ -15,6 +15,8 @@ use super::simd::{Lane, Simd};
 pub struct Splits<'a, F> {
     /// Values for the odd and the even splits.
     pub values: [&'a [Lane<F>]; 2],
+    /// Added to both.
+    pub added: &'a [Lane<F>],
     /// One threshold per split.
     pub thresholds: &'a [F],
     /// One steepness per split: exp(-log slope) / temperature / 2.
@@ -28,6 +30,8 @@ pub struct Output<'a, F> {
     pub coefficients: &'a [F],
     /// One value per row.
     pub rows: &'a mut [Lane<F>],
+    /// Where each value is added as well; may be empty.
+    pub total: &'a mut [Lane<F>],
 }
 
 /// The derivative of the loss by one output of a tree, row by row.
@@ -112,11 +116,12 @@ pub fn forward<
     let (zero, one, minus_one, two) = (s.splat(f(0.0)), s.splat(f(1.0)), s.splat(f(-1.0)), s.splat(f(2.0)));
     let mut sums = [[zero; NP]; NQ];
     let n = row_weights.len();
-    let values = [&splits.values[0][..n], &splits.values[1][..n]];
+    let (values, added) = ([&splits.values[0][..n], &splits.values[1][..n]], &splits.added[..n]);
     let thresholds = &splits.thresholds[..CP + CQ];
     let steepness = &splits.steepness[..CP + CQ];
     for r in 0..n {
-        let v = [s.load(&values[0][r]), s.load(&values[1][r])];
+        let plus = s.load(&added[r]);
+        let v = [s.add(s.load(&values[0][r]), plus), s.add(s.load(&values[1][r]), plus)];
         let mut a = [zero; 8];
         for c in 0..CP + CQ {
             let u = position(s, v[c & 1], s.splat(thresholds[c]), s.splat(steepness[c]), one, minus_one);
@@ -140,7 +145,11 @@ pub fn forward<
             for i in 0..N / 2 {
                 t[i] = s.fma(a[0], s.splat(coefficients[2 * i + 1]), s.splat(coefficients[2 * i]));
             }
-            s.store(polynomial(s, t, &a, 1, CP + CQ), &mut output.rows[r]);
+            let value = polynomial(s, t, &a, 1, CP + CQ);
+            s.store(value, &mut output.rows[r]);
+            if let Some(total) = output.total.get_mut(r) {
+                s.store(s.add(s.load(total), value), total);
+            }
         }
     }
     if SUMS {
@@ -166,14 +175,22 @@ pub fn backward<S: Simd, const C: usize, const N: usize>(
     let f = <S::F as super::Real>::from_f64;
     let (zero, one, minus_one, two) = (s.splat(f(0.0)), s.splat(f(1.0)), s.splat(f(-1.0)), s.splat(f(2.0)));
     let n = row_weights.len();
-    let values = [&splits.values[0][..n], &splits.values[1][..n]];
+    let (values, added) = ([&splits.values[0][..n], &splits.values[1][..n]], &splits.added[..n]);
     let both = &mut gradients.both[..n];
     let thresholds = &splits.thresholds[..C];
     let steepness = &splits.steepness[..C];
+    // With a single source its coefficients are the same in every row; others are added row by row.
+    let nothing = [f(0.0); N];
+    let (alone, only, others) = match (gains, upstream) {
+        ([], [up]) => (up.coefficients, Some(up), &[][..]),
+        ([], ups) => (&nothing[..], None, ups),
+        (gains, ups) => (gains, None, ups),
+    };
     let mut by_position = [zero; C];
     let mut by_slope = [zero; C];
     for r in 0..n {
-        let v = [s.load(&values[0][r]), s.load(&values[1][r])];
+        let plus = s.load(&added[r]);
+        let v = [s.add(s.load(&values[0][r]), plus), s.add(s.load(&values[1][r]), plus)];
         let (mut u, mut a, mut root) = ([zero; C], [zero; C], [one; C]);
         for c in 0..C {
             u[c] = position(s, v[c & 1], s.splat(thresholds[c]), s.splat(steepness[c]), one, minus_one);
@@ -181,23 +198,17 @@ pub fn backward<S: Simd, const C: usize, const N: usize>(
             a[c] = s.mul(u[c], root[c]);
         }
         let mut scale = s.mul(two, s.load(&row_weights[r]));
-        let by_a = match (gains.is_empty(), upstream) {
-            (false, []) => slopes::<S, C, N>(s, spread(s, gains), &a),
-            (true, [up]) => {
-                scale = s.mul(scale, s.load(&up.rows[r]));
-                slopes::<S, C, N>(s, spread(s, up.coefficients), &a)
+        let mut coefficients = spread(s, alone);
+        if let Some(up) = only {
+            scale = s.mul(scale, s.load(&up.rows[r]));
+        }
+        for up in others {
+            let (d, weights) = (s.load(&up.rows[r]), &up.coefficients[..N]);
+            for i in 0..N {
+                coefficients[i] = s.fma(d, s.splat(weights[i]), coefficients[i]);
             }
-            (no_gains, ups) => {
-                let mut coefficients = if no_gains { [zero; N] } else { spread(s, gains) };
-                for up in ups {
-                    let (d, weights) = (s.load(&up.rows[r]), &up.coefficients[..N]);
-                    for i in 0..N {
-                        coefficients[i] = s.fma(d, s.splat(weights[i]), coefficients[i]);
-                    }
-                }
-                slopes::<S, C, N>(s, coefficients, &a)
-            }
-        };
+        }
+        let by_a = slopes::<S, C, N>(s, coefficients, one, &a);
         let inverse = inverses::<S, C>(s, one, &root);
         let mut by_value = [zero; 2];
         for c in 0..C {
@@ -229,18 +240,30 @@ fn spread<S: Simd, const N: usize>(s: S, coefficients: &[S::F]) -> [S::V; N] {
     spread
 }
 
-/// The derivatives of a polynomial by each a.
+/// The derivatives of a polynomial by each a. By the first split it is Σ over sets of the others of their product
+/// times the coefficient of the set with the first added; then the first split is multiplied out.
 #[inline(always)]
-fn slopes<S: Simd, const C: usize, const N: usize>(s: S, mut t: [S::V; N], a: &[S::V; C]) -> [S::V; C] {
-    let mut by_a = *a;
-    for c in 0..C {
-        let size = 1 << (C - 1 - c);
-        let mut odd = t;
-        for i in 0..size {
-            odd[i] = t[2 * i + 1];
+fn slopes<S: Simd, const C: usize, const N: usize>(
+    s: S,
+    mut t: [S::V; N],
+    one: S::V,
+    a: &[S::V; C],
+) -> [S::V; C] {
+    let mut product = [one; N];
+    for c in 1..C {
+        product[1 << (c - 1)] = a[c];
+        for i in 1..1 << (c - 1) {
+            product[i + (1 << (c - 1))] = s.mul(product[i], a[c]);
         }
-        by_a[c] = polynomial(s, odd, a, c + 1, C);
-        for i in 0..size {
+    }
+    let mut by_a = [one; C];
+    for c in 0..C {
+        let mut sum = t[1];
+        for i in 1..1 << (C - 1 - c) {
+            sum = s.fma(product[i << c], t[2 * i + 1], sum);
+        }
+        by_a[c] = sum;
+        for i in 0..1 << (C - 1 - c) {
             t[i] = s.fma(a[c], t[2 * i + 1], t[2 * i]);
         }
     }

@@ -21,6 +21,7 @@ pub struct Block<F> {
     outputs: Vec<Lane<F>>,
     /// What each tree from the second layer on gets from earlier trees, column after column.
     attended: Vec<Lane<F>>,
+    zeros: Vec<Lane<F>>,
     first_layer: usize,
 }
 
@@ -31,6 +32,7 @@ pub(super) struct Parts<'a, F> {
     pub presence: &'a [Lane<F>],
     pub outputs: &'a mut [Lane<F>],
     pub attended: &'a mut [Lane<F>],
+    pub zeros: &'a [Lane<F>],
 }
 
 impl<F: Real> Block<F> {
@@ -42,6 +44,7 @@ impl<F: Real> Block<F> {
             presence: vec![Lane::default(); BLOCK_LANES],
             outputs: Vec::new(),
             attended: Vec::new(),
+            zeros: vec![Lane::default(); BLOCK_LANES],
             first_layer: 0,
         }
     }
@@ -122,11 +125,11 @@ impl<F: Real> Block<F> {
         Columns { lanes: &self.outputs, stride: BLOCK_LANES }
     }
 
-    /// What the forward pass found a tree to get from earlier trees; nothing in the first layer.
+    /// What the forward pass found a tree to get from earlier trees; zero in the first layer.
     pub fn attended(&self, tree: usize) -> &[Lane<F>] {
         match tree.checked_sub(self.first_layer) {
             Some(later) => &self.attended[later * BLOCK_LANES..later * BLOCK_LANES + self.lanes],
-            None => &[],
+            None => &self.zeros[..self.lanes],
         }
     }
 
@@ -136,6 +139,7 @@ impl<F: Real> Block<F> {
             presence: &self.presence[..self.lanes],
             outputs: &mut self.outputs,
             attended: &mut self.attended,
+            zeros: &self.zeros[..self.lanes],
         }
     }
 

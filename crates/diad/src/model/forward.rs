@@ -28,7 +28,12 @@ pub struct Forward<'a, F: 'static> {
 
 impl<'a, F: Real> Forward<'a, F> {
     /// The splits of a tree over given values.
-    pub fn splits<'b>(&self, tree: usize, values: [&'b [Lane<F>]; 2]) -> Splits<'b, F>
+    pub fn splits<'b>(
+        &self,
+        tree: usize,
+        values: [&'b [Lane<F>]; 2],
+        attended: &'b [Lane<F>],
+    ) -> Splits<'b, F>
     where
         'a: 'b,
     {
@@ -36,6 +41,7 @@ impl<'a, F: Real> Forward<'a, F> {
         let (layer, t) = self.model.locate(tree);
         Splits {
             values,
+            added: attended,
             thresholds: &layer.thresholds[t * depth..(t + 1) * depth],
             steepness: &self.wiring.steepness[tree * depth..(tree + 1) * depth],
         }
@@ -55,22 +61,25 @@ impl<'a, F: Real> Forward<'a, F> {
         let (leaves, distinct) = (shape.leaves(), self.wiring.distinct);
         let kernels = self.wiring.kernels();
         block.reserve(self.wiring.output_columns(), shape);
-        let Parts { x, presence, outputs, attended } = block.parts();
+        let Parts { x, presence, outputs, attended, zeros } = block.parts();
         let lanes = presence.len();
         for tree in order.iter().map(|&tree| tree as usize) {
             let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
             let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
-            let attended = match tree.checked_sub(shape.trees) {
-                Some(later) => &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes],
-                None => &mut [],
-            };
             let inputs = &self.wiring.trees[tree];
-            inputs.attend(kernels, earlier, attended);
-            let values = inputs.values(kernels, x, attended, lanes, &mut scratch.values);
-            let splits = self.splits(tree, values);
+            let attended = match tree.checked_sub(shape.trees) {
+                Some(later) => {
+                    let sum = &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes];
+                    inputs.attend(kernels, earlier, sum);
+                    sum
+                }
+                None => zeros,
+            };
+            let values = inputs.values(kernels, x, lanes, &mut scratch.values);
+            let splits = self.splits(tree, values, attended);
             let moments = &mut moments[tree * leaves..(tree + 1) * leaves];
             if wanted[tree] {
-                self.with_outputs(tree, own, lanes, |columns| {
+                self.with_outputs(tree, own, lanes, &mut [], |columns| {
                     (kernels.tree_moments)(shape.depth, &splits, presence, moments, columns);
                 });
             } else {
@@ -85,39 +94,43 @@ impl<'a, F: Real> Forward<'a, F> {
         let kernels = self.wiring.kernels();
         let distinct = self.wiring.distinct;
         block.reserve(self.wiring.output_columns(), shape);
-        let Parts { x, presence, outputs, attended } = block.parts();
+        let Parts { x, presence, outputs, attended, zeros } = block.parts();
         let lanes = presence.len();
         total[..lanes].fill(Lane::default());
         for tree in self.wiring.order.iter().map(|&tree| tree as usize) {
             let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
             let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
-            let attended = match tree.checked_sub(shape.trees) {
-                Some(later) => &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes],
-                None => &mut [],
-            };
             let inputs = &self.wiring.trees[tree];
-            inputs.attend(kernels, earlier, attended);
-            let values = inputs.values(kernels, x, attended, lanes, &mut scratch.values);
-            let splits = self.splits(tree, values);
-            self.with_outputs(tree, own, lanes, |columns| {
+            let attended = match tree.checked_sub(shape.trees) {
+                Some(later) => {
+                    let sum = &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes];
+                    inputs.attend(kernels, earlier, sum);
+                    sum
+                }
+                None => zeros,
+            };
+            let values = inputs.values(kernels, x, lanes, &mut scratch.values);
+            let splits = self.splits(tree, values, attended);
+            self.with_outputs(tree, own, lanes, &mut total[..lanes], |columns| {
                 (kernels.tree_outputs)(shape.depth, &splits, presence, columns);
             });
-            for (total, own) in total.iter_mut().zip(&own[..lanes]) {
-                total.0 = std::array::from_fn(|i| total.0[i] + own.0[i]);
-            }
         }
     }
 
+    /// Calls `run` with the columns of a tree's distinct outputs; the first is added to `total` as well.
     fn with_outputs(
         &self,
         tree: usize,
         own: &mut [Lane<F>],
         lanes: usize,
+        total: &mut [Lane<F>],
         run: impl FnOnce(&mut [Output<F>]),
     ) {
+        let mut total = Some(total);
         let mut columns = own.chunks_exact_mut(BLOCK_LANES).enumerate().map(|(k, column)| Output {
             coefficients: self.wiring.coefficients(self.model, tree, k),
             rows: &mut column[..lanes],
+            total: total.take().unwrap_or_default(),
         });
         match self.wiring.distinct {
             1 => run(columns.next().as_mut_slice()),
@@ -127,33 +140,29 @@ impl<'a, F: Real> Forward<'a, F> {
 }
 
 impl<F: Real> TreeWiring<F> {
-    /// The attended outputs of earlier trees, weighted and added up into `sum`; untouched if there are none.
+    /// The attended outputs of earlier trees, weighted and added up into `sum`.
     pub fn attend(&self, kernels: &Kernels<F>, earlier: Columns<F>, sum: &mut [Lane<F>]) {
-        if !self.columns.is_empty() {
-            (kernels.combine)(sum, &[], earlier, &self.columns, &self.weights);
-        }
+        (kernels.combine)(sum, &[], earlier, &self.columns, &self.weights);
     }
 
-    /// The two values of every row that the tree's splits look at: features weighted by the selectors, plus
-    /// the attended outputs of earlier trees.
+    /// The features of every row that the tree's splits look at, weighted by its two selectors.
     pub fn values<'b>(
         &self,
         kernels: &Kernels<F>,
         x: Columns<'b, F>,
-        attended: &[Lane<F>],
         lanes: usize,
         scratch: &'b mut [Vec<Lane<F>>; 2],
     ) -> [&'b [Lane<F>]; 2] {
-        let one = F::from_f64(1.0);
-        let plain = self.columns.is_empty() && self.shares.iter().all(|s| s.len() == 1 && s[0] == one);
-        if plain {
-            return [0, 1].map(|s| x.get(self.features[s][0] as usize, lanes));
-        }
-        for (s, values) in scratch.iter_mut().enumerate() {
-            let base = if self.columns.is_empty() { &[] } else { &attended[..lanes] };
-            (kernels.combine)(&mut values[..lanes], base, x, &self.features[s], &self.shares[s]);
-        }
         let [first, second] = scratch;
-        [&first[..lanes], &second[..lanes]]
+        let value = |s: usize, scratch: &'b mut Vec<Lane<F>>| -> &'b [Lane<F>] {
+            match (&self.features[s][..], &self.shares[s][..]) {
+                (&[feature], &[share]) if share == F::from_f64(1.0) => x.get(feature as usize, lanes),
+                (features, shares) => {
+                    (kernels.combine)(&mut scratch[..lanes], &[], x, features, shares);
+                    &scratch[..lanes]
+                }
+            }
+        };
+        [value(0, first), value(1, second)]
     }
 }

@@ -74,8 +74,8 @@ pub fn backward<F: Real>(
         };
         let ups: Vec<Upstream<F>> = (0..forward.wiring.distinct).filter(|&k| present[k]).map(up).collect();
 
-        let values = inputs.values(kernels, block.x(), block.attended(tree), lanes, values_scratch);
-        let splits = forward.splits(tree, values);
+        let values = inputs.values(kernels, block.x(), lanes, values_scratch);
+        let splits = forward.splits(tree, values, block.attended(tree));
         let gains = match direct {
             Direct::Leaves { gains, trees } if trees[tree] => &gains[tree * leaves..(tree + 1) * leaves],
             _ => &[],

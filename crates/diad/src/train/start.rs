@@ -100,10 +100,11 @@ fn tree_values<F: Real>(wiring: &crate::model::Wiring<F>, rows: &[Block<F>], tre
         let lanes = block.lanes();
         let inputs = &wiring.trees[tree];
         inputs.attend(wiring.kernels(), block.outputs(), &mut attended[..lanes]);
-        let values = inputs.values(wiring.kernels(), block.x(), &attended, lanes, &mut scratch);
+        let values = inputs.values(wiring.kernels(), block.x(), lanes, &mut scratch);
         for (all, values) in all.iter_mut().zip(values) {
-            for (value, presence) in values.iter().zip(block.presence()) {
-                all.extend((0..LANES).filter(|&i| presence.0[i] > F::default()).map(|i| value.0[i]));
+            for ((value, added), presence) in values.iter().zip(&attended).zip(block.presence()) {
+                let present = (0..LANES).filter(|&i| presence.0[i] > F::default());
+                all.extend(present.map(|i| value.0[i] + added.0[i]));
             }
         }
     }
