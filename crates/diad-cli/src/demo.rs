@@ -35,6 +35,7 @@ const INTRODUCTION: &str = "\
 Thyroid tests of 7200 people: age and five measurements, scaled by the source.
 534 of them are labelled as not normal; the training does not see the labels.
 Data: Thyroid Disease, Ross Quinlan, UCI Machine Learning Repository, CC BY 4.0.
+Training takes about a minute.
 
 ";
 
@@ -93,7 +94,8 @@ fn findings(table: &Table, scores: &[f32]) -> String {
     let chance = labels.iter().filter(|&&label| label).count() * TOP / labels.len();
     let _ = write!(
         text,
-        "\n\nOf the {TOP} rows with the highest scores, {found} are labelled not normal; by chance it would be {chance}.\n"
+        "\n\nOf the {TOP} rows with the highest scores, {found} are labelled not normal; by chance it would be {chance}.\n\
+         A high row labelled 0 is unusual in a way the labels do not cover.\n"
     );
     if let Some(area) = roc_auc(&labels, scores) {
         let _ = writeln!(

@@ -20,7 +20,7 @@ mod stop;
 
 /// Finds the unusual rows of a table, without labels.
 #[derive(Parser)]
-#[command(version, after_help = EXAMPLES, infer_subcommands = true)]
+#[command(version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

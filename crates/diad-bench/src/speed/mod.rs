@@ -152,7 +152,8 @@ pub fn run(options: &Options) -> Result<()> {
             store.append(&PartRun {
                 part: *part,
                 measures,
-                rounds: options.rounds,
+                // The peak hardly varies, so it is measured once.
+                rounds: if *part == Part::Memory { 1 } else { options.rounds },
                 load,
                 command: options.command_line(),
                 settings: settings.clone(),

@@ -171,9 +171,9 @@ fn a_table_that_does_not_match_the_model() {
     let folder = Folder::with_model();
     folder.write("other.csv", "y,z\n1,2\n");
     let score = |output| folder.diad(&["score", "model.diad", "other.csv", "-o", output]).fails();
-    for output in ["s.csv", "s.parquet", "-"] {
-        assert_snapshot!(score(output), @r#"diad: the table lacks column "x" of the model; give a table with all columns the model was trained on"#);
-    }
+    assert_snapshot!(score("s.csv"), @r#"diad: the table lacks column "x" of the model; give a table with all columns the model was trained on"#);
+    assert_eq!(score("s.csv"), score("s.parquet"));
+    assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");
     assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore x)"#);
     assert_eq!(folder.files(), ["model.diad", "other.csv", "table.csv"]);

@@ -149,8 +149,8 @@ fn info_shows_settings_and_features() {
       seed             0
 
     Features, with their smallest and largest training values
-      x  -0.999886 to 1
-      y  -0.999923 to 0.999574
+      x  -0.984996 to 1
+      y  -0.979178 to 0.999996
     ");
 }
 

@@ -8,6 +8,7 @@ mod entmax;
 mod real;
 mod simd;
 mod tree;
+mod walsh;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -20,6 +21,7 @@ pub use real::Real;
 use simd::Portable;
 pub use simd::{LANES, Lane};
 pub use tree::{Gradients, Output, Splits, Upstream};
+pub use walsh::walsh;
 
 /// An instruction set the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +36,10 @@ pub enum Isa {
 
 /// The kernels of one scalar type for one instruction set.
 #[derive(Debug)]
+#[expect(clippy::type_complexity, reason = "the types are the documentation of a table of functions")]
 pub struct Kernels<F: 'static> {
-    /// Leaf sums and outputs of a tree.
-    pub tree_sums: fn(usize, &Splits<F>, &[Lane<F>], &mut [F], &mut [Output<F>]),
+    /// Moments and outputs of a tree.
+    pub tree_moments: fn(usize, &Splits<F>, &[Lane<F>], &mut [F], &mut [Output<F>]),
     /// Outputs of a tree.
     pub tree_outputs: fn(usize, &Splits<F>, &[Lane<F>], &mut [Output<F>]),
     /// Derivatives of a tree.
@@ -92,16 +95,31 @@ pub fn portable_f64() -> &'static Kernels<f64> {
     &portable_f64::TABLE
 }
 
-/// Calls a tree kernel with the depth as a constant.
-macro_rules! by_depth {
-    ($depth:expr, $kernel:ident, [$($generic:tt),*], ($($arg:expr),*)) => {
+/// Calls a forward kernel with the depth as a constant.
+macro_rules! forward_by_depth {
+    ($depth:expr, [$($generic:tt),*], ($($arg:expr),*)) => {
         match $depth {
-            1 => tree::$kernel::<$($generic,)* 1, 0, 2, 1>($($arg),*),
-            2 => tree::$kernel::<$($generic,)* 1, 1, 2, 2>($($arg),*),
-            3 => tree::$kernel::<$($generic,)* 2, 1, 4, 2>($($arg),*),
-            4 => tree::$kernel::<$($generic,)* 2, 2, 4, 4>($($arg),*),
-            5 => tree::$kernel::<$($generic,)* 3, 2, 8, 4>($($arg),*),
-            6 => tree::$kernel::<$($generic,)* 3, 3, 8, 8>($($arg),*),
+            1 => tree::forward::<$($generic,)* 1, 0, 2, 1, 2>($($arg),*),
+            2 => tree::forward::<$($generic,)* 1, 1, 2, 2, 4>($($arg),*),
+            3 => tree::forward::<$($generic,)* 2, 1, 4, 2, 8>($($arg),*),
+            4 => tree::forward::<$($generic,)* 2, 2, 4, 4, 16>($($arg),*),
+            5 => tree::forward::<$($generic,)* 3, 2, 8, 4, 32>($($arg),*),
+            6 => tree::forward::<$($generic,)* 3, 3, 8, 8, 64>($($arg),*),
+            depth => unreachable!("settings allow a depth of 1 to 6, not {depth}"),
+        }
+    };
+}
+
+/// Calls the backward kernel with the depth as a constant.
+macro_rules! backward_by_depth {
+    ($depth:expr, $simd:ty, ($($arg:expr),*)) => {
+        match $depth {
+            1 => tree::backward::<$simd, 1, 2>($($arg),*),
+            2 => tree::backward::<$simd, 2, 4>($($arg),*),
+            3 => tree::backward::<$simd, 3, 8>($($arg),*),
+            4 => tree::backward::<$simd, 4, 16>($($arg),*),
+            5 => tree::backward::<$simd, 5, 32>($($arg),*),
+            6 => tree::backward::<$simd, 6, 64>($($arg),*),
             depth => unreachable!("settings allow a depth of 1 to 6, not {depth}"),
         }
     };
@@ -116,7 +134,7 @@ macro_rules! table {
             /// The kernels of this vector type; handed out only after detection.
             pub static TABLE: Kernels<$scalar> = Kernels {
                 // SAFETY: the table is reached only on a machine that has the features.
-                tree_sums: |d, t, w, s, o| unsafe { tree_sums(d, t, w, s, o) },
+                tree_moments: |d, t, w, m, o| unsafe { tree_moments(d, t, w, m, o) },
                 // SAFETY: as above.
                 tree_outputs: |d, t, w, o| unsafe { tree_outputs(d, t, w, o) },
                 // SAFETY: as above.
@@ -130,15 +148,15 @@ macro_rules! table {
             };
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn tree_sums(
+            unsafe fn tree_moments(
                 depth: usize,
                 splits: &Splits<$scalar>,
                 row_weights: &[Lane<$scalar>],
-                sums: &mut [$scalar],
+                moments: &mut [$scalar],
                 outputs: &mut [Output<$scalar>],
             ) {
                 let s: $simd = $token;
-                by_depth!(depth, forward, [$simd, true], (s, splits, row_weights, sums, outputs))
+                forward_by_depth!(depth, [$simd, true], (s, splits, row_weights, moments, outputs))
             }
 
             $(#[target_feature(enable = $feature)])?
@@ -149,7 +167,7 @@ macro_rules! table {
                 outputs: &mut [Output<$scalar>],
             ) {
                 let s: $simd = $token;
-                by_depth!(depth, forward, [$simd, false], (s, splits, row_weights, &mut [], outputs))
+                forward_by_depth!(depth, [$simd, false], (s, splits, row_weights, &mut [], outputs))
             }
 
             $(#[target_feature(enable = $feature)])?
@@ -162,7 +180,7 @@ macro_rules! table {
                 gradients: &mut Gradients<$scalar>,
             ) {
                 let s: $simd = $token;
-                by_depth!(depth, backward, [$simd], (s, splits, row_weights, gains, upstream, gradients))
+                backward_by_depth!(depth, $simd, (s, splits, row_weights, gains, upstream, gradients))
             }
 
             $(#[target_feature(enable = $feature)])?

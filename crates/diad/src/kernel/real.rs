@@ -81,7 +81,7 @@ impl Real for f32 {
             -1.666_805_8e-1,
             2.000_071_5e-1,
             -2.499_999_4e-1,
-            3.333_333_1e-1,
+            0.333_333_3,
         ];
         let bits = self.to_bits();
         let offset = bits.wrapping_sub(0x3f35_04f3);

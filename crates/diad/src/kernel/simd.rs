@@ -92,7 +92,7 @@ impl<F: Real> Simd for Portable<F> {
     fn sum(self, mut a: Self::V) -> F {
         for width in [8, 4, 2, 1] {
             for i in 0..width {
-                a[i] = a[i] + a[i + width];
+                a[i] += a[i + width];
             }
         }
         a[0]

@@ -1,9 +1,12 @@
-//! One soft oblivious tree over a block of rows: leaf sums, outputs and derivatives in one pass, with no
-//! array of rows × leaves.
+//! One soft oblivious tree over a block of rows: sums, outputs and derivatives in one pass, with no array of
+//! rows × leaves.
 //!
-//! A split is entmoid15(x) = ½ + x·√(8-x²)/8 for |x| ≤ 2 and 0 or 1 beyond, with the derivative
-//! (4-x²)/(4√(8-x²)). The 2^C leaf weights of a row are the outer product of P, over the first half of
-//! the splits, and Q, over the others: leaf `i + j·|P|` is `P[i]·Q[j]`, the first split the fastest index.
+//! A split is entmoid15, which for x = 2u is H = (1 + a)/2 with a = u·√(2-u²) for |u| ≤ 1 and a = ±1 beyond;
+//! da/du = 2(1-u²)/√(2-u²). A leaf's weight is a product of (1 ± a)/2 over the splits. Multiplied out, the
+//! weighted sum of the leaves is a polynomial in the a's with one coefficient for each set of splits, and the
+//! sums over rows of all leaf weights follow from the sums of all products of a's, the moments: coefficients and
+//! moments are the Walsh-Hadamard transforms of weights and leaf sums ([`super::walsh`]). In that basis a row
+//! costs half the arithmetic. Sets are bit masks, the first split the lowest bit.
 
 use super::simd::{Lane, Simd};
 
@@ -14,15 +17,15 @@ pub struct Splits<'a, F> {
     pub values: [&'a [Lane<F>]; 2],
     /// One threshold per split.
     pub thresholds: &'a [F],
-    /// One steepness per split: exp(-log slope) / temperature.
+    /// One steepness per split: exp(-log slope) / temperature / 2.
     pub steepness: &'a [F],
 }
 
 /// One output of a tree and where its rows go.
 #[derive(Debug)]
 pub struct Output<'a, F> {
-    /// One weight per leaf.
-    pub weights: &'a [F],
+    /// One coefficient per set of splits.
+    pub coefficients: &'a [F],
     /// One value per row.
     pub rows: &'a mut [Lane<F>],
 }
@@ -30,8 +33,8 @@ pub struct Output<'a, F> {
 /// The derivative of the loss by one output of a tree, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct Upstream<'a, F> {
-    /// The output's leaf weights.
-    pub weights: &'a [F],
+    /// The output's coefficients.
+    pub coefficients: &'a [F],
     /// One derivative per row.
     pub rows: &'a [Lane<F>],
 }
@@ -49,69 +52,46 @@ pub struct Gradients<'a, F> {
     pub log_slopes: &'a mut [F],
 }
 
-/// The position of a row on one split's sigmoid, clamped to its sloped part.
+/// u: the position of a row on one split's sigmoid, cut to its sloped part.
 #[inline(always)]
-fn position<S: Simd>(s: S, value: S::V, threshold: S::V, steepness: S::V, two: S::V) -> S::V {
-    let x = s.mul(s.sub(value, threshold), steepness);
-    let minus_two = s.sub(s.sub(two, two), two);
-    s.max(s.min(x, two), minus_two)
-}
-
-/// Products of `[H, 1-H]` over the splits, starting from `unit`.
-#[inline(always)]
-fn expand<S: Simd, const C: usize, const N: usize>(s: S, unit: S::V, h: &[S::V]) -> [S::V; N] {
-    let mut e = [unit; N];
-    let mut size = 1;
-    for &hc in h.iter().take(C) {
-        for i in 0..size {
-            let left = s.mul(e[i], hc);
-            e[i + size] = s.sub(e[i], left);
-            e[i] = left;
-        }
-        size *= 2;
-    }
-    e
-}
-
-/// The reverse of [`expand`] from a unit of one: the derivatives by each H, given those by each product.
-#[inline(always)]
-fn contract<S: Simd, const C: usize, const N: usize>(
+fn position<S: Simd>(
     s: S,
+    value: S::V,
+    threshold: S::V,
+    steepness: S::V,
     one: S::V,
-    h: &[S::V],
-    mut r: [S::V; N],
-    out: &mut [S::V],
-) {
-    let mut size = N / 2;
-    for c in (0..C).rev() {
-        let prefix = prefix_products::<S, N>(s, one, h, c);
-        let mut sum = s.sub(one, one);
-        for i in 0..size {
-            let difference = s.sub(r[i], r[i + size]);
-            sum = s.fma(prefix[i], difference, sum);
-            r[i] = s.fma(h[c], difference, r[i + size]);
-        }
-        out[c] = sum;
-        size /= 2;
-    }
+    minus_one: S::V,
+) -> S::V {
+    s.max(s.min(s.mul(s.sub(value, threshold), steepness), one), minus_one)
 }
 
+/// Products over the sets of `C` splits, all times `unit`.
 #[inline(always)]
-fn prefix_products<S: Simd, const N: usize>(s: S, one: S::V, h: &[S::V], splits: usize) -> [S::V; N] {
-    let mut e = [one; N];
-    let mut size = 1;
-    for &hc in h.iter().take(splits) {
-        for i in 0..size {
-            let left = s.mul(e[i], hc);
-            e[i + size] = s.sub(e[i], left);
-            e[i] = left;
+fn products<S: Simd, const C: usize, const N: usize>(s: S, unit: S::V, a: &[S::V]) -> [S::V; N] {
+    let mut product = [unit; N];
+    for c in 0..C {
+        for i in 0..1 << c {
+            product[i + (1 << c)] = s.mul(product[i], a[c]);
         }
-        size *= 2;
     }
-    e
+    product
 }
 
-/// Adds each row's leaf weights times its `row_weight` to `sums` (where wanted) and writes the outputs.
+/// Evaluates a polynomial given by one coefficient for each set of the splits `a[from..]`.
+#[inline(always)]
+fn polynomial<S: Simd, const N: usize>(s: S, mut t: [S::V; N], a: &[S::V], from: usize, to: usize) -> S::V {
+    let mut size = 1 << (to - from);
+    for &ac in &a[from..to] {
+        size /= 2;
+        for i in 0..size {
+            t[i] = s.fma(ac, t[2 * i + 1], t[2 * i]);
+        }
+    }
+    t[0]
+}
+
+/// Adds each row's products of splits times its weight to `moments` (where wanted) and writes the outputs. The
+/// sets of all splits are pairs of a set of the first `CP` and a set of the other `CQ`.
 #[inline(always)]
 pub fn forward<
     S: Simd,
@@ -120,64 +100,62 @@ pub fn forward<
     const CQ: usize,
     const NP: usize,
     const NQ: usize,
+    const N: usize,
 >(
     s: S,
     splits: &Splits<S::F>,
     row_weights: &[Lane<S::F>],
-    sums: &mut [S::F],
+    moments: &mut [S::F],
     outputs: &mut [Output<S::F>],
 ) {
     let f = <S::F as super::Real>::from_f64;
-    let (half, eighth, one, two, eight) =
-        (s.splat(f(0.5)), s.splat(f(0.125)), s.splat(f(1.0)), s.splat(f(2.0)), s.splat(f(8.0)));
-    let mut accumulators = [[s.splat(f(0.0)); NP]; NQ];
+    let (zero, one, minus_one, two) = (s.splat(f(0.0)), s.splat(f(1.0)), s.splat(f(-1.0)), s.splat(f(2.0)));
+    let mut sums = [[zero; NP]; NQ];
     let n = row_weights.len();
     let values = [&splits.values[0][..n], &splits.values[1][..n]];
     let thresholds = &splits.thresholds[..CP + CQ];
     let steepness = &splits.steepness[..CP + CQ];
     for r in 0..n {
         let v = [s.load(&values[0][r]), s.load(&values[1][r])];
-        let mut h = [half; 8];
+        let mut a = [zero; 8];
         for c in 0..CP + CQ {
-            let x = position(s, v[c & 1], s.splat(thresholds[c]), s.splat(steepness[c]), two);
-            let root = s.sqrt(s.fnma(x, x, eight));
-            h[c] = s.fma(s.mul(x, eighth), root, half);
+            let u = position(s, v[c & 1], s.splat(thresholds[c]), s.splat(steepness[c]), one, minus_one);
+            a[c] = s.mul(u, s.sqrt(s.fnma(u, u, two)));
         }
-        let p = expand::<S, CP, NP>(s, s.load(&row_weights[r]), &h[..CP]);
-        let q = expand::<S, CQ, NQ>(s, one, &h[CP..CP + CQ]);
         if SUMS {
-            for j in 0..NQ {
+            let p = products::<S, CP, NP>(s, s.load(&row_weights[r]), &a[..CP]);
+            let q = products::<S, CQ, NQ>(s, one, &a[CP..CP + CQ]);
+            for i in 0..NP {
+                sums[0][i] = s.add(p[i], sums[0][i]);
+            }
+            for j in 1..NQ {
                 for i in 0..NP {
-                    accumulators[j][i] = s.fma(p[i], q[j], accumulators[j][i]);
+                    sums[j][i] = s.fma(p[i], q[j], sums[j][i]);
                 }
             }
         }
         for output in outputs.iter_mut() {
-            let w = &output.weights[..NP * NQ];
-            let mut total = s.splat(f(0.0));
-            for j in 0..NQ {
-                let mut inner = s.mul(p[0], s.splat(w[j * NP]));
-                for i in 1..NP {
-                    inner = s.fma(p[i], s.splat(w[j * NP + i]), inner);
-                }
-                total = s.fma(q[j], inner, total);
+            let coefficients = &output.coefficients[..N];
+            let mut t = [zero; N];
+            for i in 0..N / 2 {
+                t[i] = s.fma(a[0], s.splat(coefficients[2 * i + 1]), s.splat(coefficients[2 * i]));
             }
-            s.store(total, &mut output.rows[r]);
+            s.store(polynomial(s, t, &a, 1, CP + CQ), &mut output.rows[r]);
         }
     }
     if SUMS {
         for j in 0..NQ {
             for i in 0..NP {
-                sums[j * NP + i] += s.sum(accumulators[j][i]);
+                moments[j * NP + i] += s.sum(sums[j][i]);
             }
         }
     }
 }
 
-/// Derivatives through the splits. `gains` are the derivatives of the loss by each leaf's sum (empty: none);
-/// `upstream` those by the tree's outputs. Rows of weight 0 count for nothing.
+/// Derivatives through the splits. `gains` are the coefficients by which each set's moment enters the loss
+/// (empty: none); `upstream` the derivatives by the tree's outputs. Rows of weight 0 count for nothing.
 #[inline(always)]
-pub fn backward<S: Simd, const CP: usize, const CQ: usize, const NP: usize, const NQ: usize>(
+pub fn backward<S: Simd, const C: usize, const N: usize>(
     s: S,
     splits: &Splits<S::F>,
     row_weights: &[Lane<S::F>],
@@ -186,70 +164,48 @@ pub fn backward<S: Simd, const CP: usize, const CQ: usize, const NP: usize, cons
     gradients: &mut Gradients<S::F>,
 ) {
     let f = <S::F as super::Real>::from_f64;
-    let (zero, half, eighth, quarter) =
-        (s.splat(f(0.0)), s.splat(f(0.5)), s.splat(f(0.125)), s.splat(f(0.25)));
-    let (one, two, four, eight) = (s.splat(f(1.0)), s.splat(f(2.0)), s.splat(f(4.0)), s.splat(f(8.0)));
+    let (zero, one, minus_one, two) = (s.splat(f(0.0)), s.splat(f(1.0)), s.splat(f(-1.0)), s.splat(f(2.0)));
     let n = row_weights.len();
     let values = [&splits.values[0][..n], &splits.values[1][..n]];
     let both = &mut gradients.both[..n];
-    let thresholds = &splits.thresholds[..CP + CQ];
-    let steepness = &splits.steepness[..CP + CQ];
-    let mut by_position = [zero; 8];
-    let mut by_slope = [zero; 8];
+    let thresholds = &splits.thresholds[..C];
+    let steepness = &splits.steepness[..C];
+    let mut by_position = [zero; C];
+    let mut by_slope = [zero; C];
     for r in 0..n {
         let v = [s.load(&values[0][r]), s.load(&values[1][r])];
-        let (mut x, mut h, mut derivative) = ([zero; 8], [half; 8], [zero; 8]);
-        for c in 0..CP + CQ {
-            x[c] = position(s, v[c & 1], s.splat(thresholds[c]), s.splat(steepness[c]), two);
-            let root = s.sqrt(s.fnma(x[c], x[c], eight));
-            h[c] = s.fma(s.mul(x[c], eighth), root, half);
-            derivative[c] = s.div(s.mul(quarter, s.fnma(x[c], x[c], four)), root);
+        let (mut u, mut a, mut root) = ([zero; C], [zero; C], [one; C]);
+        for c in 0..C {
+            u[c] = position(s, v[c & 1], s.splat(thresholds[c]), s.splat(steepness[c]), one, minus_one);
+            root[c] = s.sqrt(s.fnma(u[c], u[c], two));
+            a[c] = s.mul(u[c], root[c]);
         }
-        let p = expand::<S, CP, NP>(s, one, &h[..CP]);
-        let q = expand::<S, CQ, NQ>(s, one, &h[CP..CP + CQ]);
-        let mut rp = [zero; NP];
-        let mut rq = [zero; NQ];
-        let mut scale = s.load(&row_weights[r]);
-        match (gains.is_empty(), upstream) {
-            (false, []) => weigh(s, &gains[..NP * NQ], &p, &q, &mut rp, &mut rq),
+        let mut scale = s.mul(two, s.load(&row_weights[r]));
+        let by_a = match (gains.is_empty(), upstream) {
+            (false, []) => slopes::<S, C, N>(s, spread(s, gains), &a),
             (true, [up]) => {
-                weigh(s, &up.weights[..NP * NQ], &p, &q, &mut rp, &mut rq);
                 scale = s.mul(scale, s.load(&up.rows[r]));
+                slopes::<S, C, N>(s, spread(s, up.coefficients), &a)
             }
             (no_gains, ups) => {
-                let mut leaf = [[zero; NP]; NQ];
-                if !no_gains {
-                    for j in 0..NQ {
-                        for i in 0..NP {
-                            leaf[j][i] = s.splat(gains[j * NP + i]);
-                        }
-                    }
-                }
+                let mut coefficients = if no_gains { [zero; N] } else { spread(s, gains) };
                 for up in ups {
-                    let (d, weights) = (s.load(&up.rows[r]), &up.weights[..NP * NQ]);
-                    for j in 0..NQ {
-                        for i in 0..NP {
-                            leaf[j][i] = s.fma(d, s.splat(weights[j * NP + i]), leaf[j][i]);
-                        }
+                    let (d, weights) = (s.load(&up.rows[r]), &up.coefficients[..N]);
+                    for i in 0..N {
+                        coefficients[i] = s.fma(d, s.splat(weights[i]), coefficients[i]);
                     }
                 }
-                for j in 0..NQ {
-                    for i in 0..NP {
-                        rp[i] = s.fma(leaf[j][i], q[j], rp[i]);
-                        rq[j] = s.fma(leaf[j][i], p[i], rq[j]);
-                    }
-                }
+                slopes::<S, C, N>(s, coefficients, &a)
             }
-        }
-        let mut by_h = [zero; 8];
-        contract::<S, CP, NP>(s, one, &h[..CP], rp, &mut by_h[..CP]);
-        contract::<S, CQ, NQ>(s, one, &h[CP..CP + CQ], rq, &mut by_h[CP..CP + CQ]);
+        };
+        let inverse = inverses::<S, C>(s, one, &root);
         let mut by_value = [zero; 2];
-        for c in 0..CP + CQ {
-            let by_x = s.mul(s.mul(by_h[c], derivative[c]), scale);
-            by_position[c] = s.add(by_position[c], by_x);
-            by_slope[c] = s.fma(by_x, x[c], by_slope[c]);
-            by_value[c & 1] = s.fma(by_x, s.splat(steepness[c]), by_value[c & 1]);
+        for c in 0..C {
+            let derivative = s.mul(s.fnma(u[c], u[c], one), s.mul(scale, inverse[c]));
+            let by_u = s.mul(by_a[c], derivative);
+            by_position[c] = s.add(by_position[c], by_u);
+            by_slope[c] = s.fma(by_u, u[c], by_slope[c]);
+            by_value[c & 1] = s.fma(by_u, s.splat(steepness[c]), by_value[c & 1]);
         }
         s.store(s.add(by_value[0], by_value[1]), &mut both[r]);
         if let Some([first, second]) = &mut gradients.values {
@@ -257,27 +213,52 @@ pub fn backward<S: Simd, const CP: usize, const CQ: usize, const NP: usize, cons
             s.store(by_value[1], &mut second[r]);
         }
     }
-    for c in 0..CP + CQ {
+    for c in 0..C {
         gradients.thresholds[c] += -(s.sum(by_position[c]) * steepness[c]);
         gradients.log_slopes[c] += -s.sum(by_slope[c]);
     }
 }
 
-/// `rp[i] += Σ_j w[i + j·NP]·q[j]` and `rq[j] += Σ_i w[i + j·NP]·p[i]`.
 #[inline(always)]
-fn weigh<S: Simd, const NP: usize, const NQ: usize>(
-    s: S,
-    weights: &[S::F],
-    p: &[S::V; NP],
-    q: &[S::V; NQ],
-    rp: &mut [S::V; NP],
-    rq: &mut [S::V; NQ],
-) {
-    for j in 0..NQ {
-        for i in 0..NP {
-            let weight = s.splat(weights[j * NP + i]);
-            rp[i] = s.fma(weight, q[j], rp[i]);
-            rq[j] = s.fma(weight, p[i], rq[j]);
+fn spread<S: Simd, const N: usize>(s: S, coefficients: &[S::F]) -> [S::V; N] {
+    let coefficients = &coefficients[..N];
+    let mut spread = [s.splat(coefficients[0]); N];
+    for i in 1..N {
+        spread[i] = s.splat(coefficients[i]);
+    }
+    spread
+}
+
+/// The derivatives of a polynomial by each a.
+#[inline(always)]
+fn slopes<S: Simd, const C: usize, const N: usize>(s: S, mut t: [S::V; N], a: &[S::V; C]) -> [S::V; C] {
+    let mut by_a = *a;
+    for c in 0..C {
+        let size = 1 << (C - 1 - c);
+        let mut odd = t;
+        for i in 0..size {
+            odd[i] = t[2 * i + 1];
+        }
+        by_a[c] = polynomial(s, odd, a, c + 1, C);
+        for i in 0..size {
+            t[i] = s.fma(a[c], t[2 * i + 1], t[2 * i]);
         }
     }
+    by_a
+}
+
+/// One over each root, with one division for two of them.
+#[inline(always)]
+fn inverses<S: Simd, const C: usize>(s: S, one: S::V, root: &[S::V; C]) -> [S::V; C] {
+    let mut inverse = *root;
+    for c in (0..C).step_by(2) {
+        if c + 1 < C {
+            let product = s.div(one, s.mul(root[c], root[c + 1]));
+            inverse[c] = s.mul(product, root[c + 1]);
+            inverse[c + 1] = s.mul(product, root[c]);
+        } else {
+            inverse[c] = s.div(one, root[c]);
+        }
+    }
+    inverse
 }

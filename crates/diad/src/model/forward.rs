@@ -41,14 +41,14 @@ impl<'a, F: Real> Forward<'a, F> {
         }
     }
 
-    /// Runs a block through the trees `range`, adding to their leaf sums (`[tree][leaf]`, over all layers)
-    /// and writing the outputs of those that `wanted` names.
+    /// Runs a block through some trees in order, adding to their moments (`[tree][set of splits]`, over all
+    /// layers) and writing the outputs of those that `wanted` names.
     pub fn trees(
         &self,
-        range: std::ops::Range<usize>,
+        order: &[u32],
         block: &mut Block<F>,
         scratch: &mut Scratch<F>,
-        sums: &mut [F],
+        moments: &mut [F],
         wanted: &[bool],
     ) {
         let shape = self.model.shape;
@@ -57,7 +57,7 @@ impl<'a, F: Real> Forward<'a, F> {
         block.reserve(self.wiring.output_columns(), shape);
         let Parts { x, presence, outputs, attended } = block.parts();
         let lanes = presence.len();
-        for tree in range {
+        for tree in order.iter().map(|&tree| tree as usize) {
             let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
             let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
             let attended = match tree.checked_sub(shape.trees) {
@@ -68,13 +68,13 @@ impl<'a, F: Real> Forward<'a, F> {
             inputs.attend(kernels, earlier, attended);
             let values = inputs.values(kernels, x, attended, lanes, &mut scratch.values);
             let splits = self.splits(tree, values);
-            let tree_sums = &mut sums[tree * leaves..(tree + 1) * leaves];
+            let moments = &mut moments[tree * leaves..(tree + 1) * leaves];
             if wanted[tree] {
                 self.with_outputs(tree, own, lanes, |columns| {
-                    (kernels.tree_sums)(shape.depth, &splits, presence, tree_sums, columns);
+                    (kernels.tree_moments)(shape.depth, &splits, presence, moments, columns);
                 });
             } else {
-                (kernels.tree_sums)(shape.depth, &splits, presence, tree_sums, &mut []);
+                (kernels.tree_moments)(shape.depth, &splits, presence, moments, &mut []);
             }
         }
     }
@@ -88,7 +88,7 @@ impl<'a, F: Real> Forward<'a, F> {
         let Parts { x, presence, outputs, attended } = block.parts();
         let lanes = presence.len();
         total[..lanes].fill(Lane::default());
-        for tree in 0..shape.all_trees() {
+        for tree in self.wiring.order.iter().map(|&tree| tree as usize) {
             let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
             let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
             let attended = match tree.checked_sub(shape.trees) {
@@ -115,10 +115,10 @@ impl<'a, F: Real> Forward<'a, F> {
         lanes: usize,
         run: impl FnOnce(&mut [Output<F>]),
     ) {
-        let mut columns = own
-            .chunks_exact_mut(BLOCK_LANES)
-            .enumerate()
-            .map(|(k, column)| Output { weights: self.model.weights(tree, k), rows: &mut column[..lanes] });
+        let mut columns = own.chunks_exact_mut(BLOCK_LANES).enumerate().map(|(k, column)| Output {
+            coefficients: self.wiring.coefficients(self.model, tree, k),
+            rows: &mut column[..lanes],
+        });
         match self.wiring.distinct {
             1 => run(columns.next().as_mut_slice()),
             distinct => run(&mut columns.take(distinct).collect::<Vec<_>>()),

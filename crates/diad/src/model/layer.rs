@@ -124,14 +124,6 @@ impl<F: Real> Model<F> {
         (&self.layers[tree / self.shape.trees], tree % self.shape.trees)
     }
 
-    /// The weights of one output of a tree counted over all layers.
-    pub fn weights(&self, tree: usize, output: usize) -> &[F] {
-        let (layer, t) = self.locate(tree);
-        let leaves = self.shape.leaves();
-        let start = (t * self.shape.outputs + output) * leaves;
-        &layer.leaf_weights[start..start + leaves]
-    }
-
     /// Whether all outputs of every tree are the same function, so that one column can stand for all.
     pub fn outputs_agree(&self) -> bool {
         let leaves = self.shape.leaves();

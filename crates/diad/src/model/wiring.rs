@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::{Layer, Model, Selectors};
-use crate::kernel::{Columns, Entmax, Isa, Kernels, LANES, Lane, Real};
+use crate::kernel::{Columns, Entmax, Isa, Kernels, LANES, Lane, Real, walsh};
 
 /// Added to the match before its logarithm.
 const MATCH_FLOOR: f64 = 1e-6;
@@ -50,8 +50,13 @@ pub struct TreeWiring<F> {
 pub struct Wiring<F: 'static> {
     /// One entry per tree, over all layers.
     pub trees: Vec<TreeWiring<F>>,
-    /// exp(-log slope) / temperature, `[tree][split]` over all layers.
+    /// exp(-log slope) / temperature / 2, `[tree][split]` over all layers.
     pub steepness: Vec<F>,
+    /// The leaf weights as polynomial coefficients, `[tree][output][set of splits]`.
+    coefficients: Vec<F>,
+    /// The trees in an order in which each comes after those it looks at, and trees of the same features come
+    /// together, so that what they pass on is still in the nearest cache.
+    pub order: Vec<u32>,
     /// Output columns per tree: 1 when all its outputs agree, else all.
     pub distinct: usize,
     /// Whether the selectors are one-hot.
@@ -80,6 +85,8 @@ impl<F: Real> Wiring<F> {
         Self {
             trees: vec![TreeWiring::default(); model.shape.all_trees()],
             steepness: vec![F::default(); model.shape.all_trees() * model.shape.depth],
+            coefficients: Vec::new(),
+            order: (0..model.shape.all_trees() as u32).collect(),
             distinct: model.shape.outputs,
             one_hot: false,
             separate: false,
@@ -110,6 +117,7 @@ impl<F: Real> Wiring<F> {
     pub fn update(&mut self, model: &Model<F>, temperature: F) {
         self.distinct = if !self.separate && model.outputs_agree() { 1 } else { model.shape.outputs };
         self.set_steepness(model, temperature);
+        self.set_coefficients(model);
         let one_hot = model.layers.iter().all(|l| matches!(l.selectors, Selectors::Fixed(_)));
         if !(one_hot && self.one_hot) {
             self.select(model, temperature);
@@ -127,10 +135,26 @@ impl<F: Real> Wiring<F> {
     }
 
     fn set_steepness(&mut self, model: &Model<F>, temperature: F) {
+        let half = F::from_f64(0.5);
         let slopes = model.layers.iter().flat_map(|l| &l.log_slopes);
         for (steepness, &slope) in self.steepness.iter_mut().zip(slopes) {
-            *steepness = (-slope).exp() / temperature;
+            *steepness = (-slope).exp() * half / temperature;
         }
+    }
+
+    fn set_coefficients(&mut self, model: &Model<F>) {
+        self.coefficients.clear();
+        for layer in &model.layers {
+            self.coefficients.extend_from_slice(&layer.leaf_weights);
+        }
+        self.coefficients.par_chunks_exact_mut(model.shape.leaves()).with_min_len(64).for_each(walsh);
+    }
+
+    /// The polynomial coefficients of one output of a tree.
+    pub fn coefficients(&self, model: &Model<F>, tree: usize, output: usize) -> &[F] {
+        let leaves = model.shape.leaves();
+        let start = (tree * model.shape.outputs + output) * leaves;
+        &self.coefficients[start..start + leaves]
     }
 
     fn select(&mut self, model: &Model<F>, temperature: F) {
@@ -172,6 +196,7 @@ impl<F: Real> Wiring<F> {
                 [a.min(b), a.max(b)]
             })
             .collect();
+        self.order.sort_by_key(|&tree| (pairs[tree as usize], tree));
         for (tree, wiring) in self.trees.iter_mut().enumerate() {
             let earlier = model.shape.earlier(tree / model.shape.trees);
             wiring.twins = (0..earlier as u32).filter(|&q| pairs[q as usize] == pairs[tree]).collect();

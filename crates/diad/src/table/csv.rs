@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use csv_core::ReadRecordResult;
 
 use super::select::Pick;
-use super::{BATCH_ROWS, Origin, Place, Reader, Selection, Table};
+use super::{Origin, Place, Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
 
 /// A row longer than this is taken for a quotation mark that is never closed.
@@ -39,6 +39,9 @@ impl<R: BufRead> CsvReader<R> {
 
     fn cell(&self, pick: &Pick) -> Result<f64> {
         let bytes = self.records.cell(pick.index);
+        if let (false, Some(number)) = (pick.is_label, whole_number(bytes)) {
+            return Ok(number);
+        }
         let place = Place::Line(self.records.line);
         let column = || self.header[pick.index].clone();
         let Ok(text) = std::str::from_utf8(bytes) else { return Err(self.records.not_utf8()) };
@@ -63,9 +66,10 @@ impl<R: BufRead> Reader for CsvReader<R> {
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
+        let most = batch_rows(self.picks.len());
         let mut lines = Vec::new();
         let mut columns = vec![Vec::new(); self.picks.len()];
-        while lines.len() < BATCH_ROWS && self.records.advance()? {
+        while lines.len() < most && self.records.advance()? {
             let found = self.records.cells();
             if found != self.width {
                 return Err(Error::Ragged { line: self.records.line, found, expected: self.width });
@@ -106,6 +110,19 @@ fn check_header(header: &[String], path: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A short row of digits, the most common kind of cell, as its number.
+fn whole_number(bytes: &[u8]) -> Option<f64> {
+    const EXACT_DIGITS: usize = 15;
+    if bytes.is_empty() || bytes.len() > EXACT_DIGITS {
+        return None;
+    }
+    let mut number = 0u64;
+    for byte in bytes {
+        number = number * 10 + u64::from(byte.is_ascii_digit().then(|| byte - b'0')?);
+    }
+    Some(number as f64)
 }
 
 /// A number; NaN for a missing value; `None` for other text.
@@ -240,6 +257,7 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::BATCH_ROWS;
     use super::*;
 
     fn open(text: &[u8]) -> Result<CsvReader<&[u8]>> {
@@ -328,6 +346,22 @@ mod tests {
         let words = ["1", "0", "true", "FALSE", "Yes", "no", "1.0"].map(parse_label);
         assert_eq!(words, [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0].map(Some));
         assert_eq!(["2", "", "nan", "maybe"].map(parse_label), [None; 4]);
+    }
+
+    #[test]
+    fn digits_are_read_as_any_number_is() {
+        for text in ["0", "7", "007", "123456789012345"] {
+            assert_eq!(whole_number(text.as_bytes()), text.parse().ok(), "{text}");
+        }
+        assert_eq!(
+            ["", "1.5", "-1", "1234567890123456", "x"].map(|text| whole_number(text.as_bytes())),
+            [None; 5]
+        );
+    }
+
+    #[test]
+    fn a_wide_table_has_short_batches() {
+        assert_eq!([0, 1, 512, 1024, 10_000_000].map(batch_rows), [8192, 8192, 8192, 4096, 1]);
     }
 
     #[test]

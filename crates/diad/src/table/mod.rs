@@ -30,6 +30,14 @@ pub use select::Selection;
 /// Rows per batch, at most.
 pub const BATCH_ROWS: usize = 8192;
 
+/// Cells per batch, at most, so that a batch of a very wide table stays small.
+const BATCH_CELLS: usize = 1 << 22;
+
+/// Rows per batch of a table with that many selected columns.
+fn batch_rows(columns: usize) -> usize {
+    (BATCH_CELLS / columns.max(1)).clamp(1, BATCH_ROWS)
+}
+
 /// Where a row stands in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -180,7 +188,7 @@ impl Reader for Slices<'_> {
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
         let start = self.next;
-        let end = self.table.rows().min(start + BATCH_ROWS);
+        let end = self.table.rows().min(start + batch_rows(self.picks.len()));
         if start == end {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::csv::parse_label;
 use super::select::Pick;
-use super::{BATCH_ROWS, Origin, Place, Reader, Selection, Table};
+use super::{Origin, Place, Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
 
 pub(super) struct ParquetReader {
@@ -114,7 +114,7 @@ impl ParquetReader {
         if self.left_in_group == 0 && !self.next_group()? {
             return Ok(None);
         }
-        let rows = self.left_in_group.min(BATCH_ROWS);
+        let rows = self.left_in_group.min(batch_rows(self.columns.len()));
         let mut columns = Vec::with_capacity(self.columns.len());
         for column in &mut self.columns {
             columns.push(column.read(rows, self.next_row, &self.path)?);

@@ -7,9 +7,9 @@ use crate::model::{BLOCK_LANES, Block, Forward};
 /// How the loss reaches the trees directly.
 #[derive(Debug, Clone, Copy)]
 pub enum Direct<'a, F> {
-    /// Through the leaf sums: derivatives `[tree][leaf]`, for the trees marked.
+    /// Through the leaf sums, for the trees marked.
     Leaves {
-        /// Derivatives by each leaf sum.
+        /// Derivatives by each leaf sum as polynomial coefficients, `[tree][set of splits]`.
         gains: &'a [F],
         /// Trees in the loss.
         trees: &'a [bool],
@@ -63,13 +63,13 @@ pub fn backward<F: Real>(
     let BackwardScratch { values: values_scratch, upstream, by_value, unused, by_tree } = scratch;
     by_tree.resize((shape.all_trees() - shape.trees) * BLOCK_LANES, Lane::default());
     upstream.resize(shape.outputs * BLOCK_LANES, Lane::default());
-    for tree in (0..shape.all_trees()).rev().filter(|&tree| plan.active[tree]) {
+    for tree in forward.wiring.order.iter().rev().map(|&t| t as usize).filter(|&t| plan.active[t]) {
         let inputs = &forward.wiring.trees[tree];
         let span = plan.spans[tree];
         let later = Columns { lanes: by_tree, stride: BLOCK_LANES };
         let present = gather(forward, plan, direct, later, tree, lanes, upstream);
         let up = |k: usize| Upstream {
-            weights: forward.model.weights(tree, k),
+            coefficients: forward.wiring.coefficients(forward.model, tree, k),
             rows: &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes],
         };
         let ups: Vec<Upstream<F>> = (0..forward.wiring.distinct).filter(|&k| present[k]).map(up).collect();
@@ -91,10 +91,10 @@ pub fn backward<F: Real>(
         (kernels.tree_backward)(depth, &splits, block.presence(), gains, &ups, &mut out);
 
         if span.leaves < span.end {
-            for (k, sums) in gradient[span.leaves..span.end].chunks_exact_mut(leaves).enumerate() {
+            for (k, moments) in gradient[span.leaves..span.end].chunks_exact_mut(leaves).enumerate() {
                 if present[k] {
                     let rows = &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
-                    (kernels.tree_sums)(depth, &splits, rows, sums, &mut []);
+                    (kernels.tree_moments)(depth, &splits, rows, moments, &mut []);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The partial-identification objective: a tree is good when its leaves hold much volume and few rows, or
 //! the other way round. Also the leaf weights that follow from it.
 
-use crate::kernel::Real;
+use crate::kernel::{Real, walsh};
 
 /// Added to the range when sparsities are scaled.
 const RANGE_FLOOR: f64 = 1e-6;
@@ -11,9 +11,10 @@ const RANGE_FLOOR: f64 = 1e-6;
 pub struct Pid<F> {
     /// -Σ over kept trees of Σ V²/D, divided by the share of trees kept on average.
     pub loss: f64,
-    /// Its derivative by each leaf's row count, `[tree][leaf]`; zero for trees left out.
+    /// Its derivative by each leaf's row count, as polynomial coefficients, `[tree][set of splits]`; zero for
+    /// trees left out.
     pub row_gains: Vec<F>,
-    /// Its derivative by each leaf's volume count.
+    /// Its derivative by each leaf's volume count, likewise.
     pub volume_gains: Vec<F>,
     /// V/D of every leaf.
     pub sparsity: Vec<F>,
@@ -44,7 +45,7 @@ impl<F: Real> Pid<F> {
             let total = |sums: &[F]| sums.iter().map(|s| s.to_f64() + smoothing).sum::<f64>();
             let (all_rows, all_volume) = (total(&rows[range.clone()]), total(&volumes[range.clone()]));
             let factor = if kept { 1.0 / share } else { 0.0 };
-            for leaf in range {
+            for leaf in range.clone() {
                 let d = (rows[leaf].to_f64() + smoothing) / all_rows;
                 let v = (volumes[leaf].to_f64() + smoothing) / all_volume;
                 let sparsity = v / d;
@@ -53,6 +54,8 @@ impl<F: Real> Pid<F> {
                 self.row_gains[leaf] = F::from_f64(factor * sparsity * sparsity / all_rows);
                 self.volume_gains[leaf] = F::from_f64(-2.0 * factor * sparsity / all_volume);
             }
+            walsh(&mut self.row_gains[range.clone()]);
+            walsh(&mut self.volume_gains[range]);
         }
     }
 }

@@ -21,7 +21,7 @@ pub struct Span {
     pub shares: [usize; 2],
     /// The weights ω of the attended columns.
     pub columns: usize,
-    /// Leaf weights, output after output, when asked for.
+    /// Leaf weights, output after output and as moments, when asked for.
     pub leaves: usize,
     /// One past the end.
     pub end: usize,

@@ -83,9 +83,10 @@ pub fn place_splits<F: Real>(trainer: &mut Trainer<F>, rows: &mut [Block<F>], se
         trainer.wiring.update(&trainer.model, temperature);
         let forward = Forward { model: &trainer.model, wiring: &trainer.wiring };
         let wanted = vec![true; shape.all_trees()];
+        let order: Vec<u32> = trees.map(|tree| tree as u32).collect();
         rows.par_iter_mut().for_each(|block| {
             let mut unused = vec![F::default(); shape.all_trees() * shape.leaves()];
-            forward.trees(trees.clone(), block, &mut Scratch::default(), &mut unused, &wanted);
+            forward.trees(&order, block, &mut Scratch::default(), &mut unused, &wanted);
         });
     }
 }

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::plan::Plan;
-use crate::kernel::{Real, entmax15_backward};
+use crate::kernel::{Real, entmax15_backward, walsh};
 use crate::model::{Model, Selectors, Wiring};
 
 /// Added to the match before its logarithm; as in the wiring.
@@ -160,7 +160,9 @@ fn split_gradients<F: Real>(model: &Model<F>, plan: &Plan<F>, sums: &[F], layer:
         gradient.log_slopes[t * shape.depth..(t + 1) * shape.depth].copy_from_slice(&splits[shape.depth..]);
         let weights = shape.outputs * shape.leaves();
         let leaves = &sums[span.leaves..span.end];
-        gradient.leaf_weights[t * weights..t * weights + leaves.len()].copy_from_slice(leaves);
+        let target = &mut gradient.leaf_weights[t * weights..t * weights + leaves.len()];
+        target.copy_from_slice(leaves);
+        target.chunks_exact_mut(shape.leaves()).for_each(walsh);
     }
     gradient
 }
@@ -201,8 +203,8 @@ fn logit_gradients<F: Real>(
     for t in 0..model.shape.trees {
         let tree = model.shape.earlier(layer) + t;
         let candidates = soft.candidates(t);
-        for s in 0..2 {
-            let mut by_logit = shares[tree][s].clone();
+        for (s, by_share) in shares[tree].iter().enumerate() {
+            let mut by_logit = by_share.clone();
             entmax15_backward(&wiring.trees[tree].shares[s], &mut by_logit);
             let target = if soft.logits[s].is_empty() { 0 } else { s };
             for (&g, feature) in by_logit.iter().zip(&wiring.trees[tree].features[s]) {

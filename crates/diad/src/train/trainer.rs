@@ -9,7 +9,7 @@ use super::backward::{BackwardScratch, Direct, backward};
 use super::pid::{Pid, update_leaf_weights};
 use super::plan::Plan;
 use super::structure::{LayerGradient, parameter_gradients};
-use crate::kernel::{Isa, Real};
+use crate::kernel::{Isa, Real, walsh};
 use crate::model::{Block, Forward, Model, Scratch, Selectors, Wiring};
 
 /// What one step is to do.
@@ -136,7 +136,7 @@ impl<F: Real> Trainer<F> {
             .with_max_len(1)
             .map(|block| {
                 let mut sums = vec![F::default(); trees * forward.model.shape.leaves()];
-                scratch.with(|s| forward.trees(0..trees, block, s, &mut sums, wanted));
+                scratch.with(|s| forward.trees(&forward.wiring.order, block, s, &mut sums, wanted));
                 sums
             })
             .collect();
@@ -144,6 +144,11 @@ impl<F: Real> Trainer<F> {
         add_up(&mut sums[row_blocks..]);
         self.row_sums = std::mem::take(&mut sums[0]);
         self.volume_sums = std::mem::take(&mut sums[row_blocks]);
+        let leaves = forward.model.shape.leaves();
+        self.row_sums
+            .chunks_exact_mut(leaves)
+            .chain(self.volume_sums.chunks_exact_mut(leaves))
+            .for_each(walsh);
     }
 
     /// Block gradients, summed into the first of `partials`.
