@@ -91,12 +91,15 @@ fn no_logits_no_support() {
 }
 
 proptest! {
+    /// The sum to 1e-4 in single precision: with many equal logits the closed form of the threshold loses digits.
     #[test]
     fn entmax_is_a_distribution(seed: u64, count in 1usize..100, reach in 0.01f64..50.0) {
         let logits = real::<f32>(&numbers(&mut random(seed), count, reach));
         let p = dense(&logits);
         let total: f64 = p.iter().map(|&p| f64::from(p)).sum();
-        prop_assert!((total - 1.0).abs() < 1e-5, "sums to {}", total);
+        prop_assert!((total - 1.0).abs() < 1e-4, "sums to {}", total);
+        let double = logits.iter().map(|&z| f64::from(z)).collect::<Vec<_>>();
+        prop_assert!((dense(&double).iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let max = logits.iter().copied().fold(f32::MIN, f32::max);
         for (z, p) in logits.iter().zip(&p) {
             prop_assert!(*p >= 0.0 && (*p == 0.0 || max - z < 2.0), "{} at {} below the largest", p, max - z);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Gradients, Kernels, LANES, Lane, Output, Real, Splits, Upstream};
+use super::super::{Gradients, Kernels, LANES, Lane, Output, Real, Splits, Upstream, walsh};
 use super::{Check, close, floats, fused_sets, golden, lanes, numbers, on_every_set, random, real, unlaned};
 
 /// A tree, rows and everything that can flow back into it.
@@ -69,6 +69,14 @@ fn factor(h: f64, leaf: usize, c: usize) -> f64 {
     if leaf >> c & 1 == 0 { h } else { 1.0 - h }
 }
 
+/// Leaf weights as coefficients of the sets of splits, or moments as leaf sums, by the definition: in a leaf, a
+/// set has the sign of the number of its splits that go right.
+fn transformed(values: &[f64]) -> Vec<f64> {
+    let n = values.len();
+    let sign = |a: usize, b: usize| if (a & b).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
+    (0..n).map(|a| (0..n).map(|b| sign(a, b) * values[b]).sum::<f64>() / n as f64).collect()
+}
+
 /// `[row][leaf]`.
 fn leaf_weights(case: &Case) -> Vec<Vec<f64>> {
     let row = |r: usize| {
@@ -103,11 +111,17 @@ fn plain_backward(case: &Case) -> [Vec<f64>; 4] {
 
 /// A case in one scalar type, run through the kernels.
 struct Run<F> {
-    sums: Vec<F>,
+    moments: Vec<F>,
     outputs: Vec<Vec<F>>,
     outputs_alone: Vec<Vec<F>>,
     /// By both values together, by each of them, by thresholds and by log slopes.
     gradients: [Vec<F>; 5],
+}
+
+impl<F: Real> Run<F> {
+    fn leaf_sums(&self) -> Vec<f64> {
+        transformed(&self.moments.iter().map(|m| m.to_f64() - START).collect::<Vec<_>>())
+    }
 }
 
 /// What the sums hold before a kernel adds to them.
@@ -116,24 +130,26 @@ const START: f64 = 0.25;
 fn run<F: Real>(case: &Case, kernels: &Kernels<F>) -> Run<F> {
     let (rows, leaves, groups) = (case.rows(), 1 << case.depth, case.rows() / LANES);
     let values = [lanes::<F>(&case.values[0]), lanes(&case.values[1])];
-    let (thresholds, steepness) = (real::<F>(&case.thresholds), real(&case.steepness));
+    // The kernels work with half the place on the sigmoid.
+    let halves: Vec<f64> = case.steepness.iter().map(|s| s / 2.0).collect();
+    let (thresholds, steepness) = (real::<F>(&case.thresholds), real(&halves));
     let row_weights = lanes::<F>(&case.row_weights);
     let splits = Splits { values: [&values[0], &values[1]], thresholds: &thresholds, steepness: &steepness };
-    let weights: Vec<Vec<F>> = case.outputs.iter().map(|(weights, _)| real(weights)).collect();
+    let weights: Vec<Vec<F>> = case.outputs.iter().map(|(weights, _)| real(&transformed(weights))).collect();
     let by_rows: Vec<Vec<Lane<F>>> = case.outputs.iter().map(|(_, by_row)| lanes(by_row)).collect();
 
-    let mut sums = vec![F::from_f64(START); leaves];
+    let mut moments = vec![F::from_f64(START); leaves];
     let mut with_sums = vec![vec![Lane::default(); groups]; weights.len()];
     let mut alone = with_sums.clone();
     let bind = |rows: &mut [Vec<Lane<F>>], run: &mut dyn FnMut(&mut [Output<F>])| {
-        let outputs = weights.iter().zip(rows).map(|(weights, rows)| Output { weights, rows });
+        let outputs = weights.iter().zip(rows).map(|(coefficients, rows)| Output { coefficients, rows });
         run(&mut outputs.collect::<Vec<_>>());
     };
-    bind(&mut with_sums, &mut |o| (kernels.tree_sums)(case.depth, &splits, &row_weights, &mut sums, o));
+    bind(&mut with_sums, &mut |o| (kernels.tree_moments)(case.depth, &splits, &row_weights, &mut moments, o));
     bind(&mut alone, &mut |o| (kernels.tree_outputs)(case.depth, &splits, &row_weights, o));
 
     let upstream: Vec<Upstream<F>> =
-        weights.iter().zip(&by_rows).map(|(weights, rows)| Upstream { weights, rows }).collect();
+        weights.iter().zip(&by_rows).map(|(coefficients, rows)| Upstream { coefficients, rows }).collect();
     let (mut both, mut first, mut second) =
         (vec![Lane::default(); groups], vec![Lane::default(); groups], vec![Lane::default(); groups]);
     let mut by_thresholds = vec![F::from_f64(START); case.depth];
@@ -144,7 +160,7 @@ fn run<F: Real>(case: &Case, kernels: &Kernels<F>) -> Run<F> {
         thresholds: &mut by_thresholds,
         log_slopes: &mut by_slopes,
     };
-    let gains = real::<F>(&case.gains);
+    let gains = real::<F>(&transformed(&case.gains));
     (kernels.tree_backward)(case.depth, &splits, &row_weights, &gains, &upstream, &mut gradients);
 
     // Once more without the two values: the rest may not change.
@@ -158,7 +174,7 @@ fn run<F: Real>(case: &Case, kernels: &Kernels<F>) -> Run<F> {
     let columns = |columns: &[Vec<Lane<F>>]| columns.iter().map(|c| unlaned(c)).collect::<Vec<_>>();
     assert_eq!(unlaned(&both).len(), rows);
     Run {
-        sums,
+        moments,
         outputs: columns(&with_sums),
         outputs_alone: columns(&alone),
         gradients: [unlaned(&both), unlaned(&first), unlaned(&second), by_thresholds, by_slopes],
@@ -170,17 +186,15 @@ impl Check for Case {
         let got = run::<F>(self, kernels);
         let name = format!("{name}, depth {}, {} rows", self.depth, self.rows());
         let e = leaf_weights(self);
-        let weighted =
-            |l: usize| START + (0..self.rows()).map(|r| self.row_weights[r] * e[r][l]).sum::<f64>();
+        let weighted = |l: usize| (0..self.rows()).map(|r| self.row_weights[r] * e[r][l]).sum::<f64>();
         close(
             &format!("{name}: sums"),
-            &got.sums,
+            &got.leaf_sums(),
             &(0..1 << self.depth).map(weighted).collect::<Vec<_>>(),
             tolerance,
         );
         for (k, (weights, _)) in self.outputs.iter().enumerate() {
-            let output =
-                |r: usize| self.row_weights[r] * e[r].iter().zip(weights).map(|(e, w)| e * w).sum::<f64>();
+            let output = |r: usize| e[r].iter().zip(weights).map(|(e, w)| e * w).sum::<f64>();
             let want: Vec<f64> = (0..self.rows()).map(output).collect();
             close(&format!("{name}: output {k}"), &got.outputs[k], &want, tolerance);
             assert_eq!(got.outputs[k], got.outputs_alone[k], "{name}: output {k} with and without sums");
@@ -217,12 +231,24 @@ fn trees_agree_with_dense_loops() {
 }
 
 #[test]
+fn fast_transform_agrees_with_the_definition() {
+    for depth in 0..=6 {
+        let values = numbers(&mut random(depth as u64), 1 << depth, 1.0);
+        let (mut double, mut single) = (values.clone(), real::<f32>(&values));
+        walsh(&mut double);
+        walsh(&mut single);
+        close("f64", &double, &transformed(&values), 1e-15);
+        close("f32", &single, &transformed(&values), 1e-6);
+    }
+}
+
+#[test]
 fn fused_sets_agree_to_the_last_bit() {
     let Some([avx2, avx512]) = fused_sets() else { return };
     let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     for case in cases() {
         let (a, b) = (run::<f32>(&case, avx2), run::<f32>(&case, avx512));
-        assert_eq!(bits(&a.sums), bits(&b.sums));
+        assert_eq!(bits(&a.moments), bits(&b.moments));
         for (a, b) in a.outputs.iter().chain(&a.gradients).zip(b.outputs.iter().chain(&b.gradients)) {
             assert_eq!(bits(a), bits(b));
         }
@@ -235,10 +261,11 @@ fn kernel_entmoid<F: Real>(kernels: &Kernels<F>, x: F) -> [f64; 2] {
     let values = [Lane([x; LANES])];
     let mut weight = Lane([zero; LANES]);
     weight.0[5] = one;
-    let mut sums = [zero; 2];
-    let splits = Splits { values: [&values, &values], thresholds: &[zero], steepness: &[one] };
-    (kernels.tree_sums)(1, &splits, &[weight], &mut sums, &mut []);
-    sums.map(F::to_f64)
+    let mut moments = [zero; 2];
+    let splits = Splits { values: [&values, &values], thresholds: &[zero], steepness: &[F::from_f64(0.5)] };
+    (kernels.tree_moments)(1, &splits, &[weight], &mut moments, &mut []);
+    walsh(&mut moments);
+    moments.map(F::to_f64)
 }
 
 struct GoldenEntmoid;
@@ -252,11 +279,13 @@ impl Check for GoldenEntmoid {
             let x = F::from_f64(input[i]);
             let (values, one, zero) = ([Lane([x; LANES])], F::from_f64(1.0), F::default());
             close(&format!("{name}: entmoid15"), &kernel_entmoid(kernels, x)[..1], &output[i..=i], tolerance);
-            let splits = Splits { values: [&values, &values], thresholds: &[zero], steepness: &[one] };
+            let steepness = &[F::from_f64(0.5)];
+            let splits = Splits { values: [&values, &values], thresholds: &[zero], steepness };
             let mut both = [Lane::default()];
             let (thresholds, log_slopes) = (&mut [zero], &mut [zero]);
             let mut gradients = Gradients { both: &mut both, values: None, thresholds, log_slopes };
-            let gains = [F::from_f64(upstream[i]), zero];
+            let mut gains = [F::from_f64(upstream[i]), zero];
+            walsh(&mut gains);
             (kernels.tree_backward)(1, &splits, &[Lane([one; LANES])], &gains, &[], &mut gradients);
             close(&format!("{name}: derivative"), &both[0].0[..1], &by_input[i..=i], tolerance);
         }
@@ -293,8 +322,7 @@ struct WholeRows(Case);
 
 impl Check for WholeRows {
     fn run<F: Real>(&self, kernels: &Kernels<F>, name: &str, tolerance: f64) {
-        let sums = run::<F>(&self.0, kernels).sums;
-        let total: f64 = sums.iter().map(|s| s.to_f64() - START).sum();
+        let total: f64 = run::<F>(&self.0, kernels).leaf_sums().iter().sum();
         let rows: f64 = self.0.row_weights.iter().sum();
         assert!((total - rows).abs() <= tolerance * (1.0 + rows), "{name}: {total} of {rows} rows");
     }

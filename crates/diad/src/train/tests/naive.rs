@@ -93,9 +93,9 @@ fn attention(
         matches.push(raw.min(1.0));
     }
     let mut logits = Vec::new();
-    for q in 0..earlier {
+    for (q, matched) in matches.iter().enumerate() {
         for k in 0..shape.outputs {
-            let mut logit = (matches[q] + MATCH_FLOOR).ln();
+            let mut logit = (matched + MATCH_FLOOR).ln();
             for a in 0..shape.attention {
                 let key = layer.keys[(k * shape.attention + a) * earlier + q];
                 logit += key * layer.queries[t * shape.attention + a];

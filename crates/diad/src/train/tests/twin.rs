@@ -134,11 +134,12 @@ fn compare<F: Real>(twin: &Twin, got: &Engine<F>, count: usize, name: &str, tole
     close(&name("outputs"), &got.outputs, &outputs, tolerance);
 }
 
-/// Gradients relative to the largest of their group.
+/// Gradients relative to the largest of their group, or to a hundredth where all are small: they are differences
+/// of terms near one, rounded before they are subtracted.
 fn compare_gradients(got: &Engine<f32>, want: &Engine<f64>, name: &str) {
     for (layer, (got, want)) in got.gradients.iter().zip(&want.gradients).enumerate() {
         for (group, (got, want)) in GROUPS.iter().zip(got.iter().zip(want)) {
-            let largest = want.iter().fold(1e-3f64, |a, g| a.max(g.abs()));
+            let largest = want.iter().fold(1e-2f64, |a, g| a.max(g.abs()));
             for (g, w) in got.iter().zip(want) {
                 let error = (f64::from(*g) - w).abs() / largest;
                 assert!(error < SINGLE_GRADIENTS, "{name}: layer {layer} {group}: {g}, not {w}: {error:e}");
