@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use super::super::fit_model;
 use crate::encode::{Encoder, Matrix};
+use crate::kernel::Isa;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
 use crate::{Detector, Error, Params, fit, persist};
@@ -139,13 +141,12 @@ fn fingerprint_of(detector: &Detector) -> u32 {
 /// differently and are left out.
 #[test]
 fn fingerprint() {
-    const EXPECTED: u32 = 0x73ed_3219;
-    #[cfg(target_arch = "x86_64")]
-    let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    #[cfg(not(target_arch = "x86_64"))]
-    let fused = cfg!(target_arch = "aarch64");
-    if fused {
-        let found = fingerprint_of(&fit_on(&small(), &data(300, 5)));
-        assert_eq!(found, EXPECTED, "the fingerprint of the tiny model is {found:#010x}");
+    const EXPECTED: u32 = 0xc314_ba04;
+    let (encoder, matrix) = data(300, 5);
+    let fused = |isa: &Isa| *isa != Isa::Portable || cfg!(target_arch = "aarch64");
+    for isa in Isa::available().into_iter().filter(fused) {
+        let model = fit_model(&small(), &matrix, isa, &mut |_| ControlFlow::Continue(())).unwrap();
+        let found = fingerprint_of(&Detector::new(small(), encoder.clone(), model, 300));
+        assert_eq!(found, EXPECTED, "the fingerprint of the tiny model on {isa:?} is {found:#010x}");
     }
 }
