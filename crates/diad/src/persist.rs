@@ -195,3 +195,6 @@ fn tensor_lengths(shape: Shape, layer: usize) -> [usize; 5] {
         if earlier == 0 { 0 } else { shape.trees * shape.attention },
     ]
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,3 +81,6 @@ impl Detector {
         persist::load(path)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -221,3 +221,6 @@ table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx2
 table!(avx2, f32, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
 table!(portable_f32, f32, Portable<f32>, Portable(PhantomData));
 table!(portable_f64, f64, Portable<f64>, Portable(PhantomData));
+
+#[cfg(test)]
+mod tests;

@@ -145,10 +145,13 @@ impl<F: Real> Trainer<F> {
         self.row_sums = std::mem::take(&mut sums[0]);
         self.volume_sums = std::mem::take(&mut sums[row_blocks]);
         let leaves = forward.model.shape.leaves();
-        self.row_sums
-            .chunks_exact_mut(leaves)
-            .chain(self.volume_sums.chunks_exact_mut(leaves))
-            .for_each(walsh);
+        self.row_sums.chunks_exact_mut(leaves).chain(self.volume_sums.chunks_exact_mut(leaves)).for_each(
+            |sums| {
+                walsh(sums);
+                // The transform rounds: an empty leaf may come out below zero, by more than a small smoothing.
+                sums.iter_mut().for_each(|sum| *sum = sum.max(F::default()));
+            },
+        );
     }
 
     /// Block gradients, summed into the first of `partials`.

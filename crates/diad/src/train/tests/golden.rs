@@ -23,7 +23,7 @@ pub fn flat(value: &Value) -> Vec<f64> {
     }
 }
 
-fn close(what: &str, got: &[impl Real], want: &[f64], tolerance: f64) {
+pub fn close(what: &str, got: &[impl Real], want: &[f64], tolerance: f64) {
     assert_eq!(got.len(), want.len(), "{what}: length");
     let scale = want.iter().fold(1.0f64, |a, b| a.max(b.abs()));
     for (i, (g, w)) in got.iter().zip(want).enumerate() {

@@ -1,0 +1,314 @@
+//! Round trips, and files that are cut off, changed or made up.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::encode::Matrix;
+use crate::rng::{Purpose, Stream};
+use crate::table::Table;
+
+fn small_detector(seed: u64) -> Detector {
+    let mut random = Stream::new(seed, Purpose::Shuffle, 0);
+    let columns = (0..3).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
+    let names = ["a", "b", "Größe"].map(String::from).to_vec();
+    let (encoder, matrix) = Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[]).unwrap();
+    let params = Params {
+        layers: 2,
+        trees: 3,
+        depth: 2,
+        attention: 2,
+        steps: 6,
+        warmup: 2,
+        anneal: 3,
+        batch: 32,
+        seed,
+        ..Params::default()
+    };
+    crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// Scores of rows within the range of the training data, outside of it, and at the limits of encoding.
+fn scores(detector: &Detector) -> Vec<f32> {
+    let width = detector.encoder().features().len();
+    let mut random = Stream::new(1, Purpose::Uniform, 0);
+    let mut row =
+        |reach: f64| (0..width).map(|_| ((random.unit() * 2.0 - 1.0) * reach) as f32).collect::<Vec<_>>();
+    let values: Vec<f32> = [1.0, 3.0, 1e6, 1e30, 0.0].iter().flat_map(|&reach| row(reach)).collect();
+    let mut scores = vec![f32::NAN; 5];
+    detector.score_encoded(&Matrix { width, values }, &mut scores);
+    scores
+}
+
+fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.len() - 4;
+    let check = crc32fast::hash(&bytes[..end]);
+    bytes[end..].copy_from_slice(&check.to_le_bytes());
+    bytes
+}
+
+/// A made-up file is refused, or is a model that gives numbers.
+fn refused_or_sound(bytes: &[u8]) {
+    if let Ok(detector) = from_bytes(bytes) {
+        let scores = scores(&detector);
+        assert!(scores.iter().all(|s| s.is_finite()), "{scores:?}");
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_loaded_model_is_the_saved_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.diad");
+    let detector = small_detector(1);
+    detector.save(&path).unwrap();
+    let loaded = Detector::load(&path).unwrap();
+    let bits = |detector: &Detector| scores(detector).iter().map(|s| s.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&detector), bits(&loaded));
+    assert_eq!(detector.parts(), loaded.parts());
+    assert_eq!(detector.training_rows(), loaded.training_rows());
+    assert!(to_bytes(&detector) == to_bytes(&loaded));
+    assert!(to_bytes(&detector) == std::fs::read(&path).unwrap());
+}
+
+#[test]
+fn saving_replaces_the_old_file_and_leaves_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.diad");
+    for seed in [1, 2] {
+        let detector = small_detector(seed);
+        detector.save(&path).unwrap();
+        assert_eq!(names(folder.path()), ["model.diad"]);
+        assert!(to_bytes(&detector) == std::fs::read(&path).unwrap());
+    }
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let detector = small_detector(1);
+    let missing = folder.path().join("missing/model.diad");
+    assert!(matches!(detector.save(&missing), Err(Error::File { action: "write", .. })));
+    assert!(names(folder.path()).is_empty());
+
+    // A folder with something in it cannot be replaced by a file: the last step fails, after the writing.
+    let taken = folder.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("kept"), b"").unwrap();
+    assert!(detector.save(&taken).is_err());
+    assert!(detector.save(&taken.join("kept/model.diad")).is_err());
+    assert_eq!(names(folder.path()), ["taken"]);
+    assert_eq!(names(&taken), ["kept"]);
+
+    assert!(detector.save(Path::new("/")).is_err());
+    assert!(detector.save(Path::new("")).is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
+    // The superuser may write anywhere.
+    let may_write = std::fs::write(folder.path().join("probe"), b"").is_ok();
+    if !may_write {
+        assert!(small_detector(1).save(&folder.path().join("model.diad")).is_err());
+        assert!(names(folder.path()).is_empty());
+    }
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn files_that_are_no_models_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.diad");
+    assert!(matches!(Detector::load(&path), Err(Error::File { action: "read", .. })));
+    for (bytes, foreign) in
+        [(&b""[..], true), (b"a,b\n1,2\n", true), (b"DIAD\r\n\x1a", true), (b"DIAD\r\n\x1a\n\x01\0", false)]
+    {
+        std::fs::write(&path, bytes).unwrap();
+        let error = Detector::load(&path).unwrap_err();
+        assert!(
+            matches!(&error, Error::Model { fault, .. } if matches!(fault, ModelFault::Foreign) == foreign),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn another_version_is_named() {
+    for version in [0u32, 2, u32::MAX] {
+        let mut bytes = to_bytes(&small_detector(1));
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
+        let fault = from_bytes(&with_checksum(bytes)).unwrap_err();
+        assert!(matches!(fault, ModelFault::Version { found, .. } if found == version));
+    }
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = to_bytes(&small_detector(1));
+    for length in 0..bytes.len() {
+        assert!(from_bytes(&bytes[..length]).is_err(), "cut to {length} bytes");
+    }
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(from_bytes(&longer).is_err());
+    for length in 16..bytes.len() - 4 {
+        let cut = with_checksum([&bytes[..length], &[0; 4]].concat());
+        assert!(from_bytes(&cut).is_err(), "cut to {length} bytes, with the right checksum");
+    }
+}
+
+#[test]
+fn every_changed_byte_is_noticed() {
+    let bytes = to_bytes(&small_detector(1));
+    for position in 0..bytes.len() {
+        for mask in (0..8).map(|bit| 1 << bit).chain([0xff, 0xa5]) {
+            let mut changed = bytes.clone();
+            changed[position] ^= mask;
+            assert!(from_bytes(&changed).is_err(), "byte {position} changed by {mask:#x}");
+        }
+    }
+}
+
+/// Every byte at its extremes, with the right checksum: nothing but the checks of each field can catch it.
+#[test]
+fn no_changed_byte_breaks_the_reader() {
+    let bytes = to_bytes(&small_detector(1));
+    for position in 0..bytes.len() - 4 {
+        for value in [0, b'9', b'-', 0x7f, 0x80, 0xff] {
+            let mut changed = bytes.clone();
+            changed[position] = value;
+            refused_or_sound(&with_checksum(changed));
+        }
+    }
+}
+
+/// The file of a detector with another header.
+fn with_header(bytes: &[u8], change: impl FnOnce(&mut serde_json::Value)) -> Vec<u8> {
+    let length = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]) as usize;
+    let mut header = serde_json::from_slice(&bytes[PREFIX..PREFIX + length]).unwrap();
+    change(&mut header);
+    let header = serde_json::to_vec(&header).unwrap();
+    let prefix = [&bytes[..12], &(header.len() as u32).to_le_bytes()].concat();
+    with_checksum([&prefix, &header, &bytes[PREFIX + length..]].concat())
+}
+
+#[test]
+fn made_up_headers_are_refused() {
+    let bytes = to_bytes(&small_detector(1));
+    assert!(from_bytes(&with_header(&bytes, |_| {})).is_ok());
+    let huge = serde_json::json!(u64::MAX);
+    for (name, value) in [
+        ("layers", 0.into()),
+        ("layers", 8.into()),
+        ("layers", huge.clone()),
+        ("trees", 0.into()),
+        ("trees", 100_000.into()),
+        ("trees", huge.clone()),
+        ("depth", 0.into()),
+        ("depth", 7.into()),
+        ("outputs", huge.clone()),
+        ("attention", huge.clone()),
+        ("attention", (-1).into()),
+        ("min_temperature", 0.0.into()),
+        ("min_temperature", (-1.0).into()),
+        ("smoothing", "50".into()),
+    ] {
+        let changed = with_header(&bytes, |header| header["params"][name] = value.clone());
+        assert!(from_bytes(&changed).is_err(), "{name} = {value}");
+    }
+    for feature in [
+        serde_json::json!([]),
+        serde_json::json!([{"name": "a", "min": 2.0, "max": 1.0}]),
+        serde_json::json!([{"name": "a", "min": null, "max": 1.0}]),
+        serde_json::json!([{"name": "a", "min": 0.0, "max": 1.0}]),
+    ] {
+        let changed = with_header(&bytes, |header| header["encoder"]["features"] = feature.clone());
+        assert!(from_bytes(&changed).is_err(), "{feature}");
+    }
+    assert!(from_bytes(&with_header(&bytes, |header| header["more"] = true.into())).is_err());
+    let deep = "[".repeat(100_000);
+    let prefix = [&bytes[..12], &(deep.len() as u32).to_le_bytes()].concat();
+    assert!(from_bytes(&with_checksum([&prefix, deep.as_bytes(), &[0; 4]].concat())).is_err());
+}
+
+/// Numbers in the tensors at the edge of what is allowed give numbers; those beyond are refused.
+#[test]
+fn extreme_tensors_are_refused_or_give_numbers() {
+    let detector = small_detector(1);
+    for value in [1e12f32, -1e12, 40.0, -40.0, 0.0, -0.0, 1e-45, 1.1e12, f32::MAX, f32::INFINITY, f32::NAN] {
+        for group in 0..6 {
+            let (params, encoder, model) = detector.parts();
+            let mut model = model.clone();
+            for layer in &mut model.layers {
+                let mut groups = [
+                    &mut layer.thresholds,
+                    &mut layer.log_slopes,
+                    &mut layer.leaf_weights,
+                    &mut layer.keys,
+                    &mut layer.queries,
+                ];
+                // The sixth time, all but the log slopes.
+                let all = [0, 2, 3, 4];
+                let chosen = if group == 5 { &all[..] } else { &[group] };
+                chosen.iter().for_each(|&i| groups[i].fill(value));
+            }
+            let limit = if group == 1 { 40.0 } else { 1e12 };
+            let read = from_bytes(&to_bytes(&Detector::new(params.clone(), encoder.clone(), model, 60)));
+            assert_eq!(read.is_ok(), value.abs() <= limit, "group {group} filled with {value}");
+            if let Ok(detector) = read {
+                let scores = scores(&detector);
+                assert!(
+                    scores.iter().all(|s| s.is_finite()),
+                    "group {group} filled with {value}: {scores:?}"
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_are_refused(bytes: Vec<u8>, honest_start: bool) {
+        let mut file = Vec::new();
+        if honest_start {
+            file.extend(MAGIC);
+            file.extend(VERSION.to_le_bytes());
+            file.extend(((bytes.len() / 2) as u32).to_le_bytes());
+        }
+        file.extend(bytes);
+        prop_assert!(from_bytes(&file).is_err());
+        if file.len() >= 4 {
+            prop_assert!(from_bytes(&with_checksum(file)).is_err());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn changed_files_with_the_right_checksum_never_break_the_reader(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+    ) {
+        static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+        let mut bytes = BYTES.get_or_init(|| to_bytes(&small_detector(1))).clone();
+        for (position, value) in changes {
+            let position = position.index(bytes.len());
+            bytes[position] = value;
+        }
+        refused_or_sound(&with_checksum(bytes));
+    }
+}

@@ -1,0 +1,83 @@
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+
+use super::{BLOCK_ROWS, Detector};
+use crate::Params;
+use crate::encode::{Encoder, Matrix};
+use crate::rng::{Purpose, Stream};
+use crate::table::Table;
+
+const WIDTH: usize = 4;
+
+fn rows(seed: u64, count: usize) -> Matrix {
+    let mut random = Stream::new(seed, Purpose::Uniform, 0);
+    let values = (0..count * WIDTH).map(|_| (random.unit() * 3.0 - 1.5) as f32).collect();
+    Matrix { width: WIDTH, values }
+}
+
+/// A detector whose later layers build on earlier ones.
+fn detector() -> &'static Detector {
+    static DETECTOR: OnceLock<Detector> = OnceLock::new();
+    DETECTOR.get_or_init(|| {
+        let mut random = Stream::new(11, Purpose::Shuffle, 0);
+        let columns = (0..WIDTH).map(|_| (0..400).map(|_| random.normal()).collect()).collect();
+        let names = (0..WIDTH).map(|c| format!("c{c}")).collect();
+        let (encoder, matrix) = Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[]).unwrap();
+        let params = Params { trees: 20, steps: 40, warmup: 10, anneal: 20, batch: 256, ..Params::default() };
+        let detector = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(detector.wiring.trees.iter().any(|tree| !tree.columns.is_empty()));
+        detector
+    })
+}
+
+fn bits(matrix: &Matrix) -> Vec<u32> {
+    let mut scores = vec![f32::NAN; matrix.rows()];
+    detector().score_encoded(matrix, &mut scores);
+    scores.iter().map(|s| s.to_bits()).collect()
+}
+
+#[test]
+fn no_rows_no_scores() {
+    assert!(bits(&rows(0, 0)).is_empty());
+}
+
+/// Whatever stands beside it, and wherever in a block it stands.
+#[test]
+fn a_row_scores_the_same_in_every_position() {
+    let alone = rows(5, 1);
+    let want = bits(&alone)[0];
+    for position in 0..2 * BLOCK_ROWS {
+        let mut many = rows(position as u64 + 100, 2 * BLOCK_ROWS);
+        many.values[position * WIDTH..(position + 1) * WIDTH].copy_from_slice(&alone.values);
+        assert_eq!(bits(&many)[position], want, "at position {position}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn scores_do_not_depend_on_the_order_of_rows(seed: u64, count in 1usize..600) {
+        let matrix = rows(seed, count);
+        let mut order: Vec<usize> = (0..count).collect();
+        Stream::new(seed, Purpose::Shuffle, 1).shuffle_front(&mut order, count);
+        let values = order.iter().flat_map(|&row| matrix.row(row).to_vec()).collect();
+        let (scores, shuffled) = (bits(&matrix), bits(&Matrix { width: WIDTH, values }));
+        for (got, &row) in shuffled.iter().zip(&order) {
+            prop_assert_eq!(*got, scores[row]);
+        }
+    }
+
+    #[test]
+    fn scores_do_not_depend_on_other_rows(seed: u64, count in 1usize..600, kept in 0usize..600) {
+        let kept = kept.min(count);
+        let matrix = rows(seed, count);
+        let mut other = rows(!seed, count);
+        other.values[..kept * WIDTH].copy_from_slice(&matrix.values[..kept * WIDTH]);
+        let some = Matrix { width: WIDTH, values: matrix.values[..kept * WIDTH].to_vec() };
+        let scores = bits(&matrix);
+        prop_assert_eq!(&bits(&other)[..kept], &scores[..kept]);
+        prop_assert_eq!(&bits(&some)[..], &scores[..kept]);
+    }
+}
