@@ -1,5 +1,5 @@
-//! A block of rows on its way through the model, column after column, so that all of it stays in the
-//! nearest caches. Blocks have a fixed size: sums over rows are made block by block in a fixed order, and
+//! A block of rows on its way through the model, column after column without gaps, so that all of it stays
+//! in the nearest caches. Blocks have a fixed size: sums over rows are made block by block in a fixed order, and
 //! so do not depend on the number of threads.
 
 use super::Shape;
@@ -7,7 +7,7 @@ use crate::kernel::{Columns, LANES, Lane, Real};
 
 /// Rows in a full block.
 pub const BLOCK_ROWS: usize = 256;
-/// Lanes from one column of a block to the next.
+/// Lanes of a column of a full block.
 pub const BLOCK_LANES: usize = BLOCK_ROWS / LANES;
 
 /// Up to [`BLOCK_ROWS`] rows: their features, and the outputs of the trees.
@@ -54,9 +54,10 @@ impl<F: Real> Block<F> {
     pub fn fill(&mut self, rows: usize, mut value: impl FnMut(usize, usize) -> F) {
         self.set_rows(rows);
         let features = self.x.len() / BLOCK_LANES;
+        let lanes = self.lanes;
         for row in 0..rows {
             for feature in 0..features {
-                self.x[feature * BLOCK_LANES + row / LANES].0[row % LANES] = value(row, feature);
+                self.x[feature * lanes + row / LANES].0[row % LANES] = value(row, feature);
             }
         }
         self.clear_padding(rows);
@@ -68,7 +69,7 @@ impl<F: Real> Block<F> {
         self.set_rows(count);
         for (row, values) in rows.enumerate() {
             let (lane, position) = (row / LANES, row % LANES);
-            for (column, &value) in self.x.chunks_exact_mut(BLOCK_LANES).zip(values) {
+            for (column, &value) in self.x.chunks_exact_mut(self.lanes).zip(values) {
                 column[lane].0[position] = F::from_f64(f64::from(value));
             }
         }
@@ -78,9 +79,9 @@ impl<F: Real> Block<F> {
     /// Takes in points uniform on [-1, 1): `pair` gives two coordinates at a time.
     pub fn fill_uniform(&mut self, rows: usize, mut pair: impl FnMut() -> [f32; 2]) {
         self.set_rows(rows);
-        let lanes = self.lanes;
-        for column in self.x.chunks_exact_mut(BLOCK_LANES) {
-            for coordinates in column[..lanes].iter_mut().flat_map(|lane| lane.0.chunks_exact_mut(2)) {
+        let used = self.x.len() / BLOCK_LANES * self.lanes;
+        for column in self.x[..used].chunks_exact_mut(self.lanes) {
+            for coordinates in column.iter_mut().flat_map(|lane| lane.0.chunks_exact_mut(2)) {
                 let [a, b] = pair();
                 coordinates[0] = F::from_f64(f64::from(a));
                 coordinates[1] = F::from_f64(f64::from(b));
@@ -99,7 +100,7 @@ impl<F: Real> Block<F> {
 
     fn clear_padding(&mut self, rows: usize) {
         for row in rows..self.lanes * LANES {
-            for column in self.x.chunks_exact_mut(BLOCK_LANES) {
+            for column in self.x.chunks_exact_mut(self.lanes) {
                 column[row / LANES].0[row % LANES] = F::default();
             }
         }
@@ -112,7 +113,7 @@ impl<F: Real> Block<F> {
 
     /// The features.
     pub fn x(&self) -> Columns<'_, F> {
-        Columns { lanes: &self.x, stride: BLOCK_LANES }
+        Columns { lanes: &self.x, stride: self.lanes }
     }
 
     /// 1 for each row, 0 for padding.
@@ -122,20 +123,20 @@ impl<F: Real> Block<F> {
 
     /// The tree outputs written so far.
     pub fn outputs(&self) -> Columns<'_, F> {
-        Columns { lanes: &self.outputs, stride: BLOCK_LANES }
+        Columns { lanes: &self.outputs, stride: self.lanes }
     }
 
     /// What the forward pass found a tree to get from earlier trees; zero in the first layer.
     pub fn attended(&self, tree: usize) -> &[Lane<F>] {
         match tree.checked_sub(self.first_layer) {
-            Some(later) => &self.attended[later * BLOCK_LANES..later * BLOCK_LANES + self.lanes],
+            Some(later) => &self.attended[later * self.lanes..(later + 1) * self.lanes],
             None => &self.zeros[..self.lanes],
         }
     }
 
     pub(super) fn parts(&mut self) -> Parts<'_, F> {
         Parts {
-            x: Columns { lanes: &self.x, stride: BLOCK_LANES },
+            x: Columns { lanes: &self.x, stride: self.lanes },
             presence: &self.presence[..self.lanes],
             outputs: &mut self.outputs,
             attended: &mut self.attended,
@@ -146,7 +147,7 @@ impl<F: Real> Block<F> {
     /// Makes room for a forward pass with so many output columns.
     pub fn reserve(&mut self, columns: usize, shape: Shape) {
         self.first_layer = shape.trees;
-        self.outputs.resize(columns * BLOCK_LANES, Lane::default());
-        self.attended.resize((shape.all_trees() - shape.trees) * BLOCK_LANES, Lane::default());
+        self.outputs.resize(columns * self.lanes, Lane::default());
+        self.attended.resize((shape.all_trees() - shape.trees) * self.lanes, Lane::default());
     }
 }

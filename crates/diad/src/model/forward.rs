@@ -64,12 +64,12 @@ impl<'a, F: Real> Forward<'a, F> {
         let Parts { x, presence, outputs, attended, zeros } = block.parts();
         let lanes = presence.len();
         for tree in order.iter().map(|&tree| tree as usize) {
-            let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
-            let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
+            let (earlier, own) = outputs.split_at_mut(tree * distinct * lanes);
+            let earlier = Columns { lanes: earlier, stride: lanes };
             let inputs = &self.wiring.trees[tree];
             let attended = match tree.checked_sub(shape.trees) {
                 Some(later) => {
-                    let sum = &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes];
+                    let sum = &mut attended[later * lanes..(later + 1) * lanes];
                     inputs.attend(kernels, earlier, sum);
                     sum
                 }
@@ -98,12 +98,12 @@ impl<'a, F: Real> Forward<'a, F> {
         let lanes = presence.len();
         total[..lanes].fill(Lane::default());
         for tree in self.wiring.order.iter().map(|&tree| tree as usize) {
-            let (earlier, own) = outputs.split_at_mut(tree * distinct * BLOCK_LANES);
-            let earlier = Columns { lanes: earlier, stride: BLOCK_LANES };
+            let (earlier, own) = outputs.split_at_mut(tree * distinct * lanes);
+            let earlier = Columns { lanes: earlier, stride: lanes };
             let inputs = &self.wiring.trees[tree];
             let attended = match tree.checked_sub(shape.trees) {
                 Some(later) => {
-                    let sum = &mut attended[later * BLOCK_LANES..later * BLOCK_LANES + lanes];
+                    let sum = &mut attended[later * lanes..(later + 1) * lanes];
                     inputs.attend(kernels, earlier, sum);
                     sum
                 }
@@ -127,9 +127,9 @@ impl<'a, F: Real> Forward<'a, F> {
         run: impl FnOnce(&mut [Output<F>]),
     ) {
         let mut total = Some(total);
-        let mut columns = own.chunks_exact_mut(BLOCK_LANES).enumerate().map(|(k, column)| Output {
+        let mut columns = own.chunks_exact_mut(lanes).enumerate().map(|(k, column)| Output {
             coefficients: self.wiring.coefficients(self.model, tree, k),
-            rows: &mut column[..lanes],
+            rows: column,
             total: total.take().unwrap_or_default(),
         });
         match self.wiring.distinct {

@@ -3,9 +3,10 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 
-use super::{BLOCK_ROWS, Detector};
+use super::Detector;
 use crate::Params;
 use crate::encode::{Encoder, Matrix};
+use crate::model::BLOCK_ROWS;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
 

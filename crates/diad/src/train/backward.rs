@@ -61,16 +61,16 @@ pub fn backward<F: Real>(
     let (depth, leaves, lanes) = (shape.depth, shape.leaves(), block.lanes());
     let kernels = forward.wiring.kernels();
     let BackwardScratch { values: values_scratch, upstream, by_value, unused, by_tree } = scratch;
-    by_tree.resize((shape.all_trees() - shape.trees) * BLOCK_LANES, Lane::default());
-    upstream.resize(shape.outputs * BLOCK_LANES, Lane::default());
+    by_tree.resize((shape.all_trees() - shape.trees) * lanes, Lane::default());
+    upstream.resize(shape.outputs * lanes, Lane::default());
     for tree in forward.wiring.order.iter().rev().map(|&t| t as usize).filter(|&t| plan.active[t]) {
         let inputs = &forward.wiring.trees[tree];
         let span = plan.spans[tree];
-        let later = Columns { lanes: by_tree, stride: BLOCK_LANES };
+        let later = Columns { lanes: by_tree, stride: lanes };
         let present = gather(forward, plan, direct, later, tree, lanes, upstream);
         let up = |k: usize| Upstream {
             coefficients: forward.wiring.coefficients(forward.model, tree, k),
-            rows: &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes],
+            rows: &upstream[k * lanes..(k + 1) * lanes],
         };
         let ups: Vec<Upstream<F>> = (0..forward.wiring.distinct).filter(|&k| present[k]).map(up).collect();
 
@@ -83,7 +83,7 @@ pub fn backward<F: Real>(
         let (by_thresholds, by_slopes) = gradient[span.splits..span.splits + 2 * depth].split_at_mut(depth);
         let [first, second] = by_value;
         let both = match tree.checked_sub(shape.trees) {
-            Some(later) => &mut by_tree[later * BLOCK_LANES..later * BLOCK_LANES + lanes],
+            Some(later) => &mut by_tree[later * lanes..(later + 1) * lanes],
             None => &mut unused[..lanes],
         };
         let values = (!forward.wiring.one_hot).then_some([&mut first[..lanes], &mut second[..lanes]]);
@@ -93,7 +93,7 @@ pub fn backward<F: Real>(
         if span.leaves < span.end {
             for (k, moments) in gradient[span.leaves..span.end].chunks_exact_mut(leaves).enumerate() {
                 if present[k] {
-                    let rows = &upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
+                    let rows = &upstream[k * lanes..(k + 1) * lanes];
                     (kernels.tree_moments)(depth, &splits, rows, moments, &mut []);
                 }
             }
@@ -106,7 +106,7 @@ pub fn backward<F: Real>(
             }
         }
         if !inputs.columns.is_empty() {
-            let start = (tree - shape.trees) * BLOCK_LANES;
+            let start = (tree - shape.trees) * lanes;
             let sum = &by_tree[start..start + lanes];
             (kernels.dots)(&mut gradient[span.columns..span.leaves], sum, block.outputs(), &inputs.columns);
         }
@@ -128,7 +128,7 @@ fn gather<F: Real>(
     let mut present = [false; 8];
     for k in 0..forward.wiring.distinct {
         let users = &plan.users[tree * forward.wiring.distinct + k];
-        let rows = &mut upstream[k * BLOCK_LANES..k * BLOCK_LANES + lanes];
+        let rows = &mut upstream[k * lanes..(k + 1) * lanes];
         let base: &[Lane<F>] = match direct {
             Direct::Rows(by_score) if k == 0 => by_score,
             _ => &[],

@@ -129,12 +129,16 @@ const START: f64 = 0.25;
 
 fn run<F: Real>(case: &Case, kernels: &Kernels<F>) -> Run<F> {
     let (rows, leaves, groups) = (case.rows(), 1 << case.depth, case.rows() / LANES);
-    let values = [lanes::<F>(&case.values[0]), lanes(&case.values[1])];
+    // A part of both values comes from elsewhere.
+    let less = |values: &[f64]| values.iter().map(|v| v - START).collect::<Vec<f64>>();
+    let values = [lanes::<F>(&less(&case.values[0])), lanes(&less(&case.values[1]))];
+    let added = vec![Lane([F::from_f64(START); LANES]); groups];
     // The kernels work with half the place on the sigmoid.
     let halves: Vec<f64> = case.steepness.iter().map(|s| s / 2.0).collect();
     let (thresholds, steepness) = (real::<F>(&case.thresholds), real(&halves));
     let row_weights = lanes::<F>(&case.row_weights);
-    let splits = Splits { values: [&values[0], &values[1]], thresholds: &thresholds, steepness: &steepness };
+    let values = [&values[0][..], &values[1][..]];
+    let splits = Splits { values, added: &added, thresholds: &thresholds, steepness: &steepness };
     let weights: Vec<Vec<F>> = case.outputs.iter().map(|(weights, _)| real(&transformed(weights))).collect();
     let by_rows: Vec<Vec<Lane<F>>> = case.outputs.iter().map(|(_, by_row)| lanes(by_row)).collect();
 
@@ -142,8 +146,13 @@ fn run<F: Real>(case: &Case, kernels: &Kernels<F>) -> Run<F> {
     let mut with_sums = vec![vec![Lane::default(); groups]; weights.len()];
     let mut alone = with_sums.clone();
     let bind = |rows: &mut [Vec<Lane<F>>], run: &mut dyn FnMut(&mut [Output<F>])| {
-        let outputs = weights.iter().zip(rows).map(|(coefficients, rows)| Output { coefficients, rows });
+        let mut totals = vec![added.clone(); weights.len()];
+        let columns = weights.iter().zip(rows.iter_mut()).zip(&mut totals);
+        let outputs = columns.map(|((coefficients, rows), total)| Output { coefficients, rows, total });
         run(&mut outputs.collect::<Vec<_>>());
+        for (total, row) in totals.iter().flatten().zip(rows.iter().flatten()) {
+            assert_eq!(total.0, row.0.map(|value| F::from_f64(START) + value));
+        }
     };
     bind(&mut with_sums, &mut |o| (kernels.tree_moments)(case.depth, &splits, &row_weights, &mut moments, o));
     bind(&mut alone, &mut |o| (kernels.tree_outputs)(case.depth, &splits, &row_weights, o));
@@ -262,7 +271,8 @@ fn kernel_entmoid<F: Real>(kernels: &Kernels<F>, x: F) -> [f64; 2] {
     let mut weight = Lane([zero; LANES]);
     weight.0[5] = one;
     let mut moments = [zero; 2];
-    let splits = Splits { values: [&values, &values], thresholds: &[zero], steepness: &[F::from_f64(0.5)] };
+    let (added, steepness) = (&[Lane([zero; LANES])], &[F::from_f64(0.5)]);
+    let splits = Splits { values: [&values, &values], added, thresholds: &[zero], steepness };
     (kernels.tree_moments)(1, &splits, &[weight], &mut moments, &mut []);
     walsh(&mut moments);
     moments.map(F::to_f64)
@@ -279,8 +289,8 @@ impl Check for GoldenEntmoid {
             let x = F::from_f64(input[i]);
             let (values, one, zero) = ([Lane([x; LANES])], F::from_f64(1.0), F::default());
             close(&format!("{name}: entmoid15"), &kernel_entmoid(kernels, x)[..1], &output[i..=i], tolerance);
-            let steepness = &[F::from_f64(0.5)];
-            let splits = Splits { values: [&values, &values], thresholds: &[zero], steepness };
+            let (added, steepness) = (&[Lane([zero; LANES])], &[F::from_f64(0.5)]);
+            let splits = Splits { values: [&values, &values], added, thresholds: &[zero], steepness };
             let mut both = [Lane::default()];
             let (thresholds, log_slopes) = (&mut [zero], &mut [zero]);
             let mut gradients = Gradients { both: &mut both, values: None, thresholds, log_slopes };
