@@ -4,7 +4,7 @@ use std::path::Path;
 use crate::encode::Encoder;
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane};
-use crate::model::{BLOCK_LANES, Block, Forward, Model, Scratch, Wiring};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
 use crate::params::Params;
 use crate::table::Table;
 use crate::{Result, persist};
@@ -32,8 +32,7 @@ impl Detector {
         let forward = Forward { model: &self.model, wiring: &self.wiring };
         let width = rows.width;
         let share = 1.0 / self.model.shape.all_trees() as f32;
-        let block_rows = self.model.shape.rows_per_block();
-        scores.par_chunks_mut(block_rows).zip(rows.values.par_chunks(block_rows * width)).for_each_init(
+        scores.par_chunks_mut(BLOCK_ROWS).zip(rows.values.par_chunks(BLOCK_ROWS * width)).for_each_init(
             || (Block::new(width), Scratch::default(), vec![Lane::default(); BLOCK_LANES]),
             |(block, scratch, total), (scores, values)| {
                 block.fill_rows(values.chunks_exact(width));

@@ -14,19 +14,24 @@ impl<F: Real> Entmax<F> {
         if logits.is_empty() {
             return;
         }
+        let one = F::from_f64(1.0);
         let half = F::from_f64(0.5);
-        let max = maximum(logits);
-        // τ ≥ max/2 - 1, so nothing two or more below the maximum can be in the support.
-        let floor = max - F::from_f64(2.0);
+        let mut leaders = [F::default(); LANES];
+        let starts = lane_maxima(logits, &mut leaders);
+        let leaders = &leaders[..starts];
+        let max = leaders.iter().fold(leaders[0], |a, &z| a.max(z));
+        // With fewer logits τ can only be lower: that of a few leaders bounds that of all from below.
+        self.candidates.clear();
+        self.candidates.extend(leaders.iter().map(|&z| ((z - max) * half, 0)).filter(|&(z, _)| z > -one));
+        let bound = self.threshold(-one);
         self.candidates.clear();
         for (chunk, start) in logits.chunks(LANES).zip((0u32..).step_by(LANES)) {
-            if chunk.iter().fold(false, |any, &z| any | (z > floor)) {
-                for (&z, i) in chunk.iter().zip(start..).filter(|(z, _)| **z > floor) {
-                    self.candidates.push(((z - max) * half, i));
-                }
+            if chunk.iter().fold(false, |any, &z| any | ((z - max) * half > bound)) {
+                let scaled = chunk.iter().map(|&z| (z - max) * half).zip(start..);
+                self.candidates.extend(scaled.filter(|&(z, _)| z > bound));
             }
         }
-        let tau = self.threshold();
+        let tau = self.threshold(bound);
         for &(z, i) in &self.candidates {
             if z > tau {
                 emit(i, (z - tau) * (z - tau));
@@ -38,12 +43,11 @@ impl<F: Real> Entmax<F> {
 impl<F: Real> Entmax<F> {
     /// τ with Σ max(z - τ, 0)² = 1 over the candidates, whose largest is 0. Leaves only the support behind.
     ///
-    /// The left side is convex and falling in τ and at least 1 at τ = -1, so Newton's method from there rises to
-    /// the root without passing it, and whatever falls below on the way is out; on the support that remains the
-    /// root has a closed form.
-    fn threshold(&mut self) -> F {
+    /// The left side is convex and falling in τ and at least 1 at `tau`, which is below the root and below all
+    /// candidates; Newton's method from there rises to the root without passing it, and whatever falls below on the
+    /// way is out; on the support that remains the root has a closed form.
+    fn threshold(&mut self, mut tau: F) -> F {
         let (zero, one) = (F::default(), F::from_f64(1.0));
-        let mut tau = -one;
         loop {
             let (mut sum, mut squares, mut smallest) = (zero, zero, zero);
             for &(z, _) in &self.candidates {
@@ -66,17 +70,16 @@ impl<F: Real> Entmax<F> {
     }
 }
 
-/// The largest of some numbers, lane by lane so that it becomes vector code.
-fn maximum<F: Real>(values: &[F]) -> F {
-    let mut best = [values[0]; LANES];
-    let chunks = values.chunks_exact(LANES);
-    let rest = chunks.remainder();
-    for chunk in chunks {
+/// The largest of every sixteenth number, from sixteen starts or as many as there are numbers.
+fn lane_maxima<F: Real>(values: &[F], best: &mut [F; LANES]) -> usize {
+    let starts = values.len().min(LANES);
+    best[..starts].copy_from_slice(&values[..starts]);
+    for chunk in values.chunks(LANES).skip(1) {
         for (b, &z) in best.iter_mut().zip(chunk) {
             *b = b.max(z);
         }
     }
-    best.iter().chain(rest).fold(values[0], |a, &z| a.max(z))
+    starts
 }
 
 /// The derivatives by the logits in the support, given the probabilities and the derivatives by them; in place.

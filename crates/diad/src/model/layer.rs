@@ -1,6 +1,5 @@
 //! The parameters of the trees.
 
-use super::BLOCK_ROWS;
 use crate::kernel::Real;
 
 /// The sizes of a model.
@@ -28,14 +27,6 @@ impl Shape {
     /// Trees in all layers.
     pub fn all_trees(&self) -> usize {
         self.layers * self.trees
-    }
-    /// Rows of a block: fewer for many trees, so that the outputs of all of them stay in a core's own cache.
-    pub fn rows_per_block(&self) -> usize {
-        match self.all_trees() {
-            0..=1024 => BLOCK_ROWS,
-            1025..=2048 => BLOCK_ROWS / 2,
-            _ => BLOCK_ROWS / 4,
-        }
     }
     /// Trees in the layers before `layer`.
     pub fn earlier(&self, layer: usize) -> usize {

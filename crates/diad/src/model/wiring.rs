@@ -220,6 +220,10 @@ impl<F: Real> Wiring<F> {
         for (lanes, (index, layer)) in self.keys.iter_mut().zip(model.layers.iter().enumerate()).skip(1) {
             pack_keys(lanes, layer, model.shape.earlier(index));
         }
+        let shape = model.shape;
+        let longest_keys: Vec<F> = (model.layers.iter().enumerate())
+            .map(|(index, layer)| longest_key(layer, shape.earlier(index), shape.attention))
+            .collect();
         let (dense, stride) = (&self.dense, self.dense_stride);
         let dense = [0, 1].map(|s| Columns { lanes: &dense[s], stride });
         let (one_hot, distinct, kernels, keys) = (self.one_hot, self.distinct, self.kernels, &self.keys);
@@ -230,20 +234,41 @@ impl<F: Real> Wiring<F> {
                 let tree = first + i;
                 let (layer, t) = model.locate(tree);
                 let earlier = model.shape.earlier(tree / model.shape.trees);
-                search.size(earlier);
-                if one_hot {
-                    search.match_twins(&wiring.twins);
-                } else {
-                    search.match_soft(kernels, wiring, dense);
-                }
                 let width = model.shape.attention;
                 let query = &layer.queries[t * width..(t + 1) * width];
-                search.score(kernels, &keys[tree / model.shape.trees], query, earlier, model.shape.outputs);
-                search.link(wiring, earlier, one_hot);
+                let longest_key = longest_keys[tree / model.shape.trees];
+                if !(one_hot && search.link_twins(wiring, layer, query, earlier, longest_key)) {
+                    search.size(earlier);
+                    if one_hot {
+                        search.match_twins(&wiring.twins);
+                    } else {
+                        search.match_soft(kernels, wiring, dense);
+                    }
+                    search.score(
+                        kernels,
+                        &keys[tree / model.shape.trees],
+                        query,
+                        earlier,
+                        model.shape.outputs,
+                    );
+                    search.link(wiring, earlier, one_hot);
+                }
                 wiring.merge_columns(distinct);
             },
         );
     }
+}
+
+/// The length of the longest key of a layer with so many earlier trees.
+fn longest_key<F: Real>(layer: &Layer<F>, earlier: usize, width: usize) -> F {
+    let mut longest = F::default();
+    for output in layer.keys.chunks_exact((width * earlier).max(1)) {
+        for tree in 0..earlier {
+            let square = (0..width).map(|a| output[a * earlier + tree] * output[a * earlier + tree]).sum();
+            longest = longest.max(square);
+        }
+    }
+    longest.sqrt()
 }
 
 /// Keys with each component's row padded to whole lanes.
@@ -277,6 +302,41 @@ impl<F: Real> Search<F> {
             part.resize(lanes, Lane::default());
         }
         self.logits.clear();
+    }
+
+    /// One-hot selectors: finds the attention among the twins alone, and says whether that is all of it. Others
+    /// match so badly that they matter only if a key and a query are very long.
+    fn link_twins(
+        &mut self,
+        wiring: &mut TreeWiring<F>,
+        layer: &Layer<F>,
+        query: &[F],
+        earlier: usize,
+        longest_key: F,
+    ) -> bool {
+        wiring.links.clear();
+        let (twins, width) = (&wiring.twins, query.len());
+        if twins.is_empty() {
+            return true;
+        }
+        self.logits.clear();
+        for output in layer.keys.chunks_exact(width * earlier) {
+            let product = |q: u32| (0..width).map(|a| output[a * earlier + q as usize] * query[a]).sum::<F>();
+            self.logits.extend(twins.iter().map(|&q| product(q)));
+        }
+        let best = self.logits.iter().fold(self.logits[0], |a, &z| a.max(z));
+        let query_length = query.iter().map(|&a| a * a).sum::<F>().sqrt();
+        let gap = F::from_f64(1.0 + MATCH_FLOOR).ln() - F::from_f64(MATCH_FLOOR).ln();
+        if longest_key * query_length - gap > best - F::from_f64(2.0) {
+            return false;
+        }
+        let (one, links) = (F::from_f64(1.0), &mut wiring.links);
+        self.entmax.support(&self.logits, |i, alpha| {
+            let (tree, output) = (twins[i as usize % twins.len()], i / twins.len() as u32);
+            let overlaps = [F::default(); 4];
+            links.push(Link { tree, output, alpha, matched: one, cut: true, overlaps, column: None });
+        });
+        true
     }
 
     /// One-hot selectors: a match is one for twins and zero for all others.

@@ -55,9 +55,8 @@ fn fit_model(
     isa: Isa,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Model<f32>> {
-    let model = start::random_model(params, matrix.width);
-    let mut sampler = Sampler::new(matrix, params.batch, model.shape.rows_per_block(), params.seed);
-    let mut trainer = Trainer::<f32>::new(model, isa);
+    let mut sampler = Sampler::new(matrix, params.batch, params.seed);
+    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
     for step in 0..params.steps {
         sampler.draw(step);
         if step == 0 {

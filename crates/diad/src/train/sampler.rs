@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::encode::Matrix;
 use crate::kernel::Real;
-use crate::model::Block;
+use crate::model::{BLOCK_ROWS, Block};
 use crate::rng::{Purpose, Stream};
 
 /// Draws rows without replacement, pass after pass over the table, and fresh uniform points.
@@ -13,7 +13,6 @@ pub struct Sampler<'a, F> {
     matrix: &'a Matrix,
     seed: u64,
     batch: usize,
-    block_rows: usize,
     order: Vec<u32>,
     position: usize,
     pass: u64,
@@ -24,15 +23,14 @@ pub struct Sampler<'a, F> {
 }
 
 impl<'a, F: Real> Sampler<'a, F> {
-    /// A sampler of batches of at most `batch` rows in blocks of `block_rows`.
-    pub fn new(matrix: &'a Matrix, batch: usize, block_rows: usize, seed: u64) -> Self {
+    /// A sampler of batches of at most `batch` rows.
+    pub fn new(matrix: &'a Matrix, batch: usize, seed: u64) -> Self {
         let batch = batch.min(matrix.rows());
-        let blocks = || (0..batch.div_ceil(block_rows)).map(|_| Block::new(matrix.width)).collect::<Vec<_>>();
+        let blocks = || (0..batch.div_ceil(BLOCK_ROWS)).map(|_| Block::new(matrix.width)).collect::<Vec<_>>();
         Self {
             matrix,
             seed,
             batch,
-            block_rows,
             order: (0..matrix.rows() as u32).collect(),
             position: matrix.rows(),
             pass: 0,
@@ -57,7 +55,7 @@ impl<'a, F: Real> Sampler<'a, F> {
         self.rows
             .par_iter_mut()
             .zip(&mut self.points)
-            .zip(chosen.par_chunks(self.block_rows))
+            .zip(chosen.par_chunks(BLOCK_ROWS))
             .enumerate()
             .for_each(|(i, ((rows, points), chosen))| {
                 rows.fill_rows(chosen.iter().map(|&row| matrix.row(row as usize)));
