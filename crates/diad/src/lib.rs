@@ -16,4 +16,4 @@ mod train;
 pub use error::{Error, ModelFault, Result};
 pub use params::Params;
 pub use score::Detector;
-pub use train::{Progress, fit};
+pub use train::{Progress, Work, fit};

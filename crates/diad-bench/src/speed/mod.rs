@@ -1,6 +1,7 @@
 //! Speed and memory, as ratios measured in one run.
 
 mod memory;
+mod roofline;
 mod scaling;
 mod scoring;
 mod training;
@@ -63,6 +64,8 @@ enum Part {
     Training,
     /// The cost of a step with more features, trees or rows.
     Scaling,
+    /// Arithmetic and reads of a step against the machine's limits.
+    Roofline,
     /// Scoring against scikit-learn's isolation forest.
     Scoring,
     /// Peak memory of `diad fit` against the table's size.
@@ -122,6 +125,7 @@ impl Bench<'_> {
         match part {
             Part::Training => training::measure(self),
             Part::Scaling => scaling::measure(self),
+            Part::Roofline => roofline::measure(self),
             Part::Scoring => scoring::measure(self),
             Part::Memory => memory::measure(self),
         }

@@ -8,6 +8,7 @@ mod sampler;
 mod start;
 mod structure;
 mod trainer;
+mod work;
 
 use std::ops::ControlFlow;
 
@@ -18,6 +19,7 @@ use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Params, Result};
 use sampler::Sampler;
 use trainer::{StepPlan, Trainer};
+pub use work::Work;
 
 /// Where a fit stands, after each step.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ pub struct Progress {
     pub loss: f64,
     /// The temperature of this step.
     pub temperature: f64,
+    /// What this step had to compute.
+    pub work: Work,
 }
 
 /// Trains a detector on an encoded matrix. `observe` is called after each step and may stop the fit.
@@ -79,7 +83,8 @@ fn fit_model(
         trainer.step(&mut sampler.rows, &mut sampler.points, plan);
         let kept = keep.iter().filter(|&&k| k).count().max(1) as f64;
         let loss = trainer.pid.loss * (1.0 - params.dropout) / kept;
-        if observe(Progress { step: step + 1, steps: params.steps, loss, temperature }).is_break() {
+        let work = trainer.work(2 * params.batch.min(matrix.rows()));
+        if observe(Progress { step: step + 1, steps: params.steps, loss, temperature, work }).is_break() {
             return Err(Error::Stopped);
         }
     }

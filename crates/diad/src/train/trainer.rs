@@ -9,6 +9,7 @@ use super::backward::{BackwardScratch, Direct, backward};
 use super::pid::{Pid, update_leaf_weights};
 use super::plan::Plan;
 use super::structure::{LayerGradient, parameter_gradients};
+use super::work::Work;
 use crate::kernel::{Isa, Real, walsh};
 use crate::model::{Block, Forward, Model, Scratch, Selectors, Wiring};
 
@@ -122,6 +123,11 @@ impl<F: Real> Trainer<F> {
         self.pid.evaluate(&self.row_sums, &self.volume_sums, leaves, step.smoothing, step.keep, step.dropout);
         self.backward(rows, points, step.keep);
         parameter_gradients(&self.model, &self.wiring, &self.plan, &self.partials[0], temperature)
+    }
+
+    /// What the last step computed on `rows` rows and points.
+    pub fn work(&self, rows: usize) -> Work {
+        Work::of_step(&self.model, &self.wiring, &self.plan, rows)
     }
 
     /// Leaf sums of rows and points, summed block by block in order.

@@ -1,0 +1,160 @@
+//! What a training step reaches of the machine's limits.
+
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use anyhow::Result;
+use diad::Work;
+use rayon::prelude::*;
+
+use super::{Bench, Measure, middle};
+
+/// The set the steps are taken on.
+const SET: &str = "mammography";
+/// Chains of multiply-adds side by side, enough to hide their latency.
+const CHAINS: usize = 16;
+const LANES: usize = 16;
+/// Bytes read again and again: they fit a core's own cache…
+const NEAR: usize = 512 << 10;
+/// … or no cache at all.
+const FAR: usize = 256 << 20;
+
+/// The work of a whole fit and the machine's rates, in turn.
+pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
+    let (encoder, matrix) = bench.encoded(SET)?;
+    let (mut flops, mut bytes, mut works) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut peak, mut near, mut far) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 1..=bench.options.rounds {
+        let mut total = Work::default();
+        let mut start = None;
+        diad::fit(&bench.params, encoder.clone(), &matrix, &mut |progress| {
+            // The first step also places the splits, so time and work count from its end.
+            if start.is_none() {
+                start = Some(Instant::now());
+            } else {
+                total.tree_flops += progress.work.tree_flops;
+                total.column_flops += progress.work.column_flops;
+                total.column_bytes += progress.work.column_bytes;
+            }
+            ControlFlow::Continue(())
+        })?;
+        let seconds = start.map_or(f64::NAN, |start| start.elapsed().as_secs_f64());
+        flops.push((total.tree_flops + total.column_flops) / seconds / 1e9);
+        bytes.push(total.column_bytes / seconds / 1e9);
+        works.push(total);
+        peak.push(multiply_adds());
+        near.push(reads(NEAR));
+        far.push(reads(FAR));
+        eprintln!("round {round}: {:?} of {:?} GFLOP/s", flops.last(), peak.last());
+    }
+    let steps = bench.params.steps as f64;
+    let per_step = |value: fn(&Work) -> f64| works.first().map_or(f64::NAN, |work| value(work) / steps);
+    let compare =
+        |what: String, against: &str, ours: &[f64], theirs: &[f64], unit: &str| -> Result<Measure> {
+            let (value, base) = (middle(ours)?, middle(theirs)?);
+            Ok(Measure { what, against: against.into(), ratio: value / base, value, base, unit: unit.into() })
+        };
+    let mega = |value: f64| format!("{:.0}", value / 1e6);
+    let trees = mega(per_step(|work| work.tree_flops));
+    let columns = mega(per_step(|work| work.column_flops));
+    let read = mega(per_step(|work| work.column_bytes));
+    let what = format!("arithmetic of a step ({trees} + {columns} MFLOP in trees and columns)");
+    let moved = format!("columns read in a step ({read} MB)");
+    Ok(vec![
+        compare(what, "multiply-add peak", &flops, &peak, "GFLOP/s")?,
+        compare(moved.clone(), "reads from a core's own cache", &bytes, &near, "GB/s")?,
+        compare(moved, "reads from memory", &bytes, &far, "GB/s")?,
+    ])
+}
+
+/// Multiply-adds of all threads together, in GFLOP/s.
+fn multiply_adds() -> f64 {
+    const ROUNDS: usize = 20_000_000;
+    let threads = rayon::current_num_threads();
+    let start = Instant::now();
+    (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
+        black_box(chains(black_box(ROUNDS)));
+    });
+    (2 * CHAINS * LANES * ROUNDS * threads) as f64 / start.elapsed().as_secs_f64() / 1e9
+}
+
+/// Runs the chains with the widest vectors there are.
+fn chains(rounds: usize) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f")]
+        fn wide(rounds: usize) -> f32 {
+            fused(rounds)
+        }
+        #[target_feature(enable = "avx2,fma")]
+        fn narrow(rounds: usize) -> f32 {
+            fused(rounds)
+        }
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the machine has the feature.
+            return unsafe { wide(rounds) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the machine has both features.
+            return unsafe { narrow(rounds) };
+        }
+    }
+    fused(rounds)
+}
+
+#[inline(always)]
+fn fused(rounds: usize) -> f32 {
+    let (factor, summand) = (black_box(0.999_f32), black_box(0.001_f32));
+    let mut chains = [[1.0_f32; LANES]; CHAINS];
+    for _ in 0..rounds {
+        for chain in &mut chains {
+            for value in chain {
+                *value = value.mul_add(factor, summand);
+            }
+        }
+    }
+    chains.iter().flatten().sum()
+}
+
+/// Reads of all threads together from buffers of a size, in GB/s.
+fn reads(size: usize) -> f64 {
+    let threads = rayon::current_num_threads();
+    let repeats = (1 << 30) / size;
+    let buffers: Vec<Vec<u64>> = (0..threads).map(|_| vec![1; size / 8]).collect();
+    let start = Instant::now();
+    buffers.par_iter().with_max_len(1).for_each(|buffer| {
+        for _ in 0..repeats {
+            black_box(total(black_box(buffer)));
+        }
+    });
+    (size * repeats * threads) as f64 / start.elapsed().as_secs_f64() / 1e9
+}
+
+/// Adds up a buffer, with the widest vectors there are so that the reading is what takes the time.
+fn total(buffer: &[u64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn wide(buffer: &[u64]) -> u64 {
+            buffer.iter().fold(0, |sum, &value| sum.wrapping_add(value))
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the feature.
+            return unsafe { wide(buffer) };
+        }
+    }
+    buffer.iter().fold(0, |sum, &value| sum.wrapping_add(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_has_rates() {
+        assert_eq!(total(&[1, 2, 3]), 6);
+        assert!((fused(0) - (CHAINS * LANES) as f32).abs() < 1e-3);
+        assert!((chains(1) - fused(1)).abs() < 1e-2);
+    }
+}
