@@ -82,7 +82,7 @@ impl Params {
             if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
         }
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
-        check((1..=100_000).contains(&self.trees), "trees", self.trees, "from 1 to 100000")?;
+        check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
         check((1..=6).contains(&self.depth), "depth", self.depth, "from 1 to 6")?;
         check((1..=8).contains(&self.outputs), "outputs", self.outputs, "from 1 to 8")?;
         check((1..=256).contains(&self.attention), "attention", self.attention, "from 1 to 256")?;

@@ -41,8 +41,8 @@ pub struct TreeWiring<F> {
     pub columns: Vec<u32>,
     /// … and their weights ω.
     pub weights: Vec<F>,
-    /// Earlier trees that use exactly the same features, once selectors are one-hot.
-    twins: Vec<u32>,
+    /// Which of the wiring's groups of trees of the same features this one is in, once selectors are one-hot.
+    group: u32,
 }
 
 /// The wiring of all trees at one step.
@@ -66,6 +66,8 @@ pub struct Wiring<F: 'static> {
     /// Dense selectors `[feature][tree]`, while soft.
     dense: [Vec<Lane<F>>; 2],
     dense_stride: usize,
+    /// Trees of the same features, ascending, once selectors are one-hot.
+    groups: Vec<Vec<u32>>,
     keys: Vec<Vec<Lane<F>>>,
     kernels: &'static Kernels<F>,
 }
@@ -92,6 +94,7 @@ impl<F: Real> Wiring<F> {
             separate: false,
             dense: [Vec::new(), Vec::new()],
             dense_stride: 0,
+            groups: Vec::new(),
             keys: vec![Vec::new(); model.shape.layers],
             kernels: F::kernels(isa),
         }
@@ -123,7 +126,7 @@ impl<F: Real> Wiring<F> {
             self.select(model, temperature);
         }
         if one_hot && !self.one_hot {
-            self.find_twins(model);
+            self.group();
         }
         self.one_hot = one_hot;
         if model.shape.layers > 1 {
@@ -187,7 +190,8 @@ impl<F: Real> Wiring<F> {
         );
     }
 
-    fn find_twins(&mut self, model: &Model<F>) {
+    /// Sorts the trees into groups of the same features.
+    fn group(&mut self) {
         let pairs: Vec<[u32; 2]> = self
             .trees
             .iter()
@@ -197,9 +201,15 @@ impl<F: Real> Wiring<F> {
             })
             .collect();
         self.order.sort_by_key(|&tree| (pairs[tree as usize], tree));
-        for (tree, wiring) in self.trees.iter_mut().enumerate() {
-            let earlier = model.shape.earlier(tree / model.shape.trees);
-            wiring.twins = (0..earlier as u32).filter(|&q| pairs[q as usize] == pairs[tree]).collect();
+        self.groups = self
+            .order
+            .chunk_by(|&a, &b| pairs[a as usize] == pairs[b as usize])
+            .map(<[u32]>::to_vec)
+            .collect();
+        for (index, group) in self.groups.iter().enumerate() {
+            for &tree in group {
+                self.trees[tree as usize].group = index as u32;
+            }
         }
     }
 
@@ -227,6 +237,7 @@ impl<F: Real> Wiring<F> {
         let (dense, stride) = (&self.dense, self.dense_stride);
         let dense = [0, 1].map(|s| Columns { lanes: &dense[s], stride });
         let (one_hot, distinct, kernels, keys) = (self.one_hot, self.distinct, self.kernels, &self.keys);
+        let groups = &self.groups;
         let first = model.shape.trees;
         self.trees[first..].par_iter_mut().enumerate().with_min_len(8).for_each_init(
             Search::default,
@@ -237,21 +248,22 @@ impl<F: Real> Wiring<F> {
                 let width = model.shape.attention;
                 let query = &layer.queries[t * width..(t + 1) * width];
                 let longest_key = longest_keys[tree / model.shape.trees];
-                if !(one_hot && search.link_twins(wiring, layer, query, earlier, longest_key)) {
+                let keys =
+                    Columns { lanes: &keys[tree / model.shape.trees], stride: earlier.div_ceil(LANES) };
+                // Earlier trees of the same features, the only ones that match a one-hot tree.
+                let twins = match groups.get(wiring.group as usize) {
+                    Some(group) => &group[..group.partition_point(|&q| (q as usize) < earlier)],
+                    None => &[],
+                };
+                if !(one_hot && search.link_twins(wiring, twins, keys, query, longest_key)) {
                     search.size(earlier);
                     if one_hot {
-                        search.match_twins(&wiring.twins);
+                        search.match_twins(twins);
                     } else {
                         search.match_soft(kernels, wiring, dense);
                     }
-                    search.score(
-                        kernels,
-                        &keys[tree / model.shape.trees],
-                        query,
-                        earlier,
-                        model.shape.outputs,
-                    );
-                    search.link(wiring, earlier, one_hot);
+                    search.score(kernels, keys, query, earlier, model.shape.outputs);
+                    search.link(wiring, earlier, one_hot.then_some(twins));
                 }
                 wiring.merge_columns(distinct);
             },
@@ -309,19 +321,20 @@ impl<F: Real> Search<F> {
     fn link_twins(
         &mut self,
         wiring: &mut TreeWiring<F>,
-        layer: &Layer<F>,
+        twins: &[u32],
+        keys: Columns<F>,
         query: &[F],
-        earlier: usize,
         longest_key: F,
     ) -> bool {
         wiring.links.clear();
-        let (twins, width) = (&wiring.twins, query.len());
         if twins.is_empty() {
             return true;
         }
+        let width = query.len();
         self.logits.clear();
-        for output in layer.keys.chunks_exact(width * earlier) {
-            let product = |q: u32| (0..width).map(|a| output[a * earlier + q as usize] * query[a]).sum::<F>();
+        for output in keys.lanes.chunks_exact(width * keys.stride) {
+            let key = |q: usize, a: usize| output[a * keys.stride + q / LANES].0[q % LANES];
+            let product = |q: u32| (0..width).map(|a| key(q as usize, a) * query[a]).sum::<F>();
             self.logits.extend(twins.iter().map(|&q| product(q)));
         }
         let best = self.logits.iter().fold(self.logits[0], |a, &z| a.max(z));
@@ -365,24 +378,24 @@ impl<F: Real> Search<F> {
     }
 
     /// log(m + floor) + key·query for every output of every earlier tree, output after output.
-    fn score(&mut self, kernels: &Kernels<F>, keys: &[Lane<F>], query: &[F], earlier: usize, outputs: usize) {
-        let columns = Columns { lanes: keys, stride: earlier.div_ceil(LANES) };
+    fn score(&mut self, kernels: &Kernels<F>, keys: Columns<F>, query: &[F], earlier: usize, outputs: usize) {
         for output in 0..outputs {
             let indices: Vec<u32> = (0..query.len()).map(|a| (output * query.len() + a) as u32).collect();
-            (kernels.combine)(&mut self.lanes, &self.log_match, columns, &indices, query);
+            (kernels.combine)(&mut self.lanes, &self.log_match, keys, &indices, query);
             self.logits.extend(self.lanes.iter().flat_map(|lane| lane.0).take(earlier));
         }
     }
 
-    fn link(&mut self, wiring: &mut TreeWiring<F>, earlier: usize, one_hot: bool) {
+    /// The support of the attention; `twins` are the only matches once selectors are one-hot.
+    fn link(&mut self, wiring: &mut TreeWiring<F>, earlier: usize, twins: Option<&[u32]>) {
         let one = F::from_f64(1.0);
-        let (overlaps, twins, links) = (&self.overlaps, &wiring.twins, &mut wiring.links);
+        let (overlaps, links) = (&self.overlaps, &mut wiring.links);
         links.clear();
         self.entmax.support(&self.logits, |i, alpha| {
             let tree = i % earlier as u32;
             let at = |part: &[Lane<F>]| part[tree as usize / LANES].0[tree as usize % LANES];
             let overlaps = [0, 1, 2, 3].map(|k| at(&overlaps[k]));
-            let (matched, cut) = if one_hot {
+            let (matched, cut) = if let Some(twins) = twins {
                 let twin = twins.binary_search(&tree).is_ok();
                 (if twin { one } else { F::default() }, true)
             } else {
