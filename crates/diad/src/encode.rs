@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::params::Scale;
+use crate::rng::{Purpose, Stream};
 use crate::table::{Selection, Source, Table};
 use crate::{Error, Result};
 
@@ -12,6 +14,9 @@ const LARGEST_SCALED: f64 = 1e30;
 
 /// Rows encoded at a time.
 const BLOCK_ROWS: usize = 64;
+
+/// Most cells kept of a table to find medians and spreads.
+const SAMPLE_CELLS: usize = 4 << 20;
 
 /// Rows of scaled features, row after row: what the model is trained on.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +38,22 @@ impl Matrix {
     }
 }
 
+/// How a feature is bent: proportional near the median, logarithmic beyond the spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bend {
+    /// The median of the training values.
+    pub median: f64,
+    /// The distance from the median at which the logarithm takes over.
+    pub spread: f64,
+}
+
+impl Bend {
+    fn apply(&self, value: f64) -> f64 {
+        libm::asinh(value / self.spread - self.median / self.spread)
+    }
+}
+
 /// One feature's name and range in the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Feature {
@@ -42,6 +63,8 @@ pub struct Feature {
     pub min: f64,
     /// Largest training value, scaled to 1.
     pub max: f64,
+    /// How it is bent in between; nothing: linear.
+    pub bend: Option<Bend>,
 }
 
 impl Feature {
@@ -49,17 +72,21 @@ impl Feature {
     /// line, not clipped. Where all training values are the same, that value becomes -1.
     ///
     /// ```
-    /// let age = diad::encode::Feature { name: "age".into(), min: 20.0, max: 60.0 };
+    /// let age = diad::encode::Feature { name: "age".into(), min: 20.0, max: 60.0, bend: None };
     /// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
     /// ```
     pub fn scale(&self, value: f64) -> f32 {
-        let range = self.max - self.min;
-        let share = if self.max == self.min {
-            value - self.min
+        let (min, max, value) = match &self.bend {
+            Some(bend) => (bend.apply(self.min), bend.apply(self.max), bend.apply(value)),
+            None => (self.min, self.max, value),
+        };
+        let range = max - min;
+        let share = if max == min {
+            value - min
         } else if range.is_finite() {
-            (value - self.min) / range
+            (value - min) / range
         } else {
-            (value / 2.0 - self.min / 2.0) / (self.max / 2.0 - self.min / 2.0)
+            (value / 2.0 - min / 2.0) / (max / 2.0 - min / 2.0)
         };
         (share * 2.0 - 1.0).clamp(-LARGEST_SCALED, LARGEST_SCALED) as f32
     }
@@ -89,8 +116,8 @@ impl Encoder {
     /// # Errors
     /// If a feature has a missing or infinite value, if all are constant, or if there are fewer than two
     /// rows or no features.
-    pub fn fit(source: &dyn Source, ignored: &[&str]) -> Result<Self> {
-        Ok(Self::fit_counting(source, ignored)?.0)
+    pub fn fit(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<Self> {
+        Ok(Self::fit_counting(source, ignored, scale)?.0)
     }
 
     /// Fits an encoder and encodes the same source with it: two streaming passes, and no memory beyond
@@ -98,8 +125,8 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::fit`], or if the matrix does not fit into memory.
-    pub fn fit_encode(source: &dyn Source, ignored: &[&str]) -> Result<(Self, Matrix)> {
-        let (encoder, rows) = Self::fit_counting(source, ignored)?;
+    pub fn fit_encode(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, Matrix)> {
+        let (encoder, rows) = Self::fit_counting(source, ignored, scale)?;
         let matrix = encoder.fill(source, rows)?;
         Ok((encoder, matrix))
     }
@@ -111,7 +138,10 @@ impl Encoder {
 
     /// Whether every range is one that fitting could have found; false for a made-up model file.
     pub(crate) fn is_valid(&self) -> bool {
-        let ordered = |f: &Feature| f.min.is_finite() && f.max.is_finite() && f.min <= f.max;
+        let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
+        let ordered = |f: &Feature| {
+            f.min.is_finite() && f.max.is_finite() && f.min <= f.max && f.bend.as_ref().is_none_or(bent)
+        };
         !self.features.is_empty() && self.features.iter().all(ordered)
     }
 
@@ -164,21 +194,29 @@ impl Encoder {
         Ok(())
     }
 
-    fn fit_counting(source: &dyn Source, ignored: &[&str]) -> Result<(Self, usize)> {
+    fn fit_counting(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, usize)> {
         let mut reader = source.open(&Selection::except(ignored))?;
-        let start =
-            |name: &String| Feature { name: name.clone(), min: f64::INFINITY, max: f64::NEG_INFINITY };
+        let start = |name: &String| Feature {
+            name: name.clone(),
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            bend: None,
+        };
         let mut features: Vec<Feature> = reader.names().iter().map(start).collect();
         if features.is_empty() {
             return Err(Error::NoFeatures);
         }
         let mut rows = 0;
+        let mut sample = RowSample::new(features.len());
         while let Some(batch) = reader.next_batch()? {
             for (index, feature) in features.iter_mut().enumerate() {
                 let column = batch.column(index);
                 check_finite(&batch, &feature.name, column)?;
                 feature.min = column.iter().copied().fold(feature.min, f64::min);
                 feature.max = column.iter().copied().fold(feature.max, f64::max);
+            }
+            if scale == Scale::Bent {
+                sample.add(&batch);
             }
             rows += batch.rows();
         }
@@ -187,6 +225,11 @@ impl Encoder {
         }
         if features.iter().all(|feature| feature.min == feature.max) {
             return Err(Error::AllConstant);
+        }
+        if scale == Scale::Bent {
+            for (index, feature) in features.iter_mut().enumerate() {
+                feature.bend = find_bend(sample.column(index));
+            }
         }
         Ok((Self { features }, rows))
     }
@@ -203,6 +246,59 @@ impl Encoder {
         }
         Ok(Matrix { width, values })
     }
+}
+
+/// A uniform sample of the rows of a stream, the same every time.
+struct RowSample {
+    width: usize,
+    capacity: usize,
+    seen: usize,
+    values: Vec<f64>,
+    random: Stream,
+}
+
+impl RowSample {
+    fn new(width: usize) -> Self {
+        let capacity = (SAMPLE_CELLS / width).clamp(2_000, 20_000);
+        Self { width, capacity, seen: 0, values: Vec::new(), random: Stream::new(0, Purpose::Sample, 0) }
+    }
+
+    fn add(&mut self, batch: &Table) {
+        for row in 0..batch.rows() {
+            let cells = (0..self.width).map(|column| batch.column(column)[row]);
+            if self.seen < self.capacity {
+                self.values.extend(cells);
+            } else {
+                let slot = self.random.below(self.seen + 1);
+                if slot < self.capacity {
+                    let slots = &mut self.values[slot * self.width..(slot + 1) * self.width];
+                    slots.iter_mut().zip(cells).for_each(|(slot, cell)| *slot = cell);
+                }
+            }
+            self.seen += 1;
+        }
+    }
+
+    fn column(&self, index: usize) -> Vec<f64> {
+        self.values.iter().skip(index).step_by(self.width).copied().collect()
+    }
+}
+
+/// How a column is bent: from its median over four interquartile ranges, or standard deviations where more than
+/// half of the values are the same. Nothing for columns of one or two values.
+fn find_bend(mut values: Vec<f64>) -> Option<Bend> {
+    values.sort_by(f64::total_cmp);
+    let mut distinct = values.clone();
+    distinct.dedup();
+    if distinct.len() <= 2 {
+        return None;
+    }
+    let quantile = |share: f64| values[(share * (values.len() - 1) as f64) as usize];
+    let (median, range) = (quantile(0.5), quantile(0.75) - quantile(0.25));
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
+    let spread = 4.0 * if range > 0.0 { range } else { deviation };
+    (spread.is_normal() && median.is_finite()).then_some(Bend { median, spread })
 }
 
 fn count_rows(source: &dyn Source) -> Result<usize> {

@@ -14,6 +14,6 @@ pub mod table;
 mod train;
 
 pub use error::{Error, ModelFault, Result};
-pub use params::Params;
+pub use params::{Params, Scale};
 pub use score::Detector;
 pub use train::{Progress, Work, fit};

@@ -4,7 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// Every setting of a fit. The defaults are the paper's.
+/// How the values of a column are spread over the range of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// The smallest and the largest value at the ends, all others in proportion.
+    Linear,
+    /// Proportional near the median, logarithmic far from it, so that a few huge values do not squeeze all others
+    /// into a corner. Columns of two values stay linear.
+    Bent,
+}
+
+/// Every setting of a fit.
 ///
 /// ```
 /// let params = diad::Params { trees: 100, ..diad::Params::default() };
@@ -12,6 +23,12 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Params {
+    /// How columns are scaled.
+    pub scale: Scale,
+    /// Whether the score counts how far into the tails of its columns a row lies.
+    pub tails: bool,
+    /// How many pairs of columns at most get a table of their sparsity; 0 for none.
+    pub tables: usize,
     /// Layers of trees. A layer's trees may build on the outputs of all earlier layers.
     pub layers: usize,
     /// Trees in each layer.
@@ -51,18 +68,21 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
+            scale: Scale::Bent,
+            tails: true,
+            tables: 300,
             layers: 3,
-            trees: 300,
+            trees: 100,
             depth: 4,
             outputs: 2,
             attention: 12,
-            feature_share: 0.4,
+            feature_share: 0.15,
             interactions: 2,
             batch: 2048,
-            steps: 2000,
-            warmup: 1000,
+            steps: 1000,
+            warmup: 500,
             learning_rate: 1e-3,
-            anneal: 1000,
+            anneal: 500,
             min_temperature: 0.1,
             smoothing: 50.0,
             damping: 0.1,
@@ -73,6 +93,21 @@ impl Default for Params {
 }
 
 impl Params {
+    /// The paper's recipe.
+    pub fn paper() -> Self {
+        Self {
+            scale: Scale::Linear,
+            tails: false,
+            tables: 0,
+            trees: 300,
+            feature_share: 0.4,
+            steps: 2000,
+            warmup: 1000,
+            anneal: 1000,
+            ..Self::default()
+        }
+    }
+
     /// Checks every setting against its range.
     ///
     /// # Errors
@@ -81,6 +116,7 @@ impl Params {
         fn check(ok: bool, name: &'static str, value: impl ToString, must: &'static str) -> Result<()> {
             if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
         }
+        check(self.tables <= 5000, "tables", self.tables, "at most 5000")?;
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
         check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
         check((1..=6).contains(&self.depth), "depth", self.depth, "from 1 to 6")?;

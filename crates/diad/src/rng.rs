@@ -18,6 +18,12 @@ pub enum Purpose {
     Uniform = 4,
     /// Trees left out of a step's loss.
     Dropout = 5,
+    /// Rows from which the scales of the columns are found.
+    Sample = 6,
+    /// Rows from which the tables are made.
+    TableRows = 7,
+    /// Pairs of columns that get a table.
+    Pairs = 8,
 }
 
 /// One stream of random numbers.

@@ -4,7 +4,7 @@ use std::path::Path;
 use crate::encode::Encoder;
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Tables, Wiring};
 use crate::params::Params;
 use crate::table::Table;
 use crate::{Result, persist};
@@ -18,6 +18,10 @@ pub struct Detector {
     model: Model<f32>,
     wiring: Wiring<f32>,
     training_rows: u64,
+    tables: Tables,
+    /// What the mean of the trees is multiplied by, and what is taken from the sum.
+    tree_factor: f32,
+    shift: f32,
 }
 
 impl Detector {
@@ -25,20 +29,39 @@ impl Detector {
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
         let mut wiring = Wiring::new(&model, Isa::detect());
         wiring.update(&model, params.min_temperature as f32);
-        Self { encoder, params, model, wiring, training_rows }
+        Self {
+            encoder,
+            params,
+            model,
+            wiring,
+            training_rows,
+            tables: Tables::default(),
+            tree_factor: 1.0,
+            shift: 0.0,
+        }
+    }
+
+    /// Adds tables to the score.
+    pub(crate) fn set_tables(&mut self, tables: Tables, tree_factor: f32, shift: f32) {
+        (self.tables, self.tree_factor, self.shift) = (tables, tree_factor, shift);
     }
     /// Scores of encoded rows, higher = more anomalous, written into `scores`.
     pub fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
         let forward = Forward { model: &self.model, wiring: &self.wiring };
         let width = rows.width;
-        let share = 1.0 / self.model.shape.all_trees() as f32;
+        let share = self.tree_factor / self.model.shape.all_trees() as f32;
         scores.par_chunks_mut(BLOCK_ROWS).zip(rows.values.par_chunks(BLOCK_ROWS * width)).for_each_init(
             || (Block::new(width), Scratch::default(), vec![Lane::default(); BLOCK_LANES]),
             |(block, scratch, total), (scores, values)| {
                 block.fill_rows(values.chunks_exact(width));
                 forward.score(block, scratch, total);
+                let lanes = block.lanes();
+                for value in total[..lanes].iter_mut().flat_map(|lane| &mut lane.0) {
+                    *value = *value * share - self.shift;
+                }
+                self.tables.add_to(block.x(), &mut total[..lanes]);
                 for (score, i) in scores.iter_mut().zip(0..) {
-                    *score = total[i / LANES].0[i % LANES] * share;
+                    *score = total[i / LANES].0[i % LANES];
                 }
             },
         );

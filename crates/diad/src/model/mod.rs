@@ -4,9 +4,11 @@
 mod block;
 mod forward;
 mod layer;
+mod tables;
 mod wiring;
 
 pub use block::{BLOCK_LANES, BLOCK_ROWS, Block};
 pub use forward::{Forward, Scratch};
 pub use layer::{Layer, Model, Selectors, Shape, SoftSelectors};
+pub use tables::{Curve, Grid, Tables, place};
 pub use wiring::{TreeWiring, Wiring};

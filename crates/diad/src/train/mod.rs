@@ -7,6 +7,7 @@ mod plan;
 mod sampler;
 mod start;
 mod structure;
+mod tables;
 mod trainer;
 mod work;
 
@@ -50,7 +51,27 @@ pub fn fit(
 ) -> Result<Detector> {
     params.validate()?;
     let model = fit_model(params, matrix, Isa::detect(), observe)?;
-    Ok(Detector::new(params.clone(), encoder, model, matrix.rows() as u64))
+    Ok(combine(params, encoder, matrix, model))
+}
+
+/// Adds the tables to the trained trees, every part with a standard deviation of one over the training rows. Without
+/// tables the score is that of the trees as they are.
+fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
+    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
+    if !params.tails && params.tables == 0 {
+        return detector;
+    }
+    let (tables, mean) = tables::fit_tables(params, matrix);
+    let rows = tables::sample(matrix, params.seed);
+    let sample = Matrix {
+        width: matrix.width,
+        values: rows.iter().flat_map(|&row| matrix.row(row)).copied().collect(),
+    };
+    let mut scores = vec![0.0; rows.len()];
+    detector.score_encoded(&sample, &mut scores);
+    let (factor, shift) = tables::standardise(&scores);
+    detector.set_tables(tables, factor, mean + shift);
+    detector
 }
 
 fn fit_model(

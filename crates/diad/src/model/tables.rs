@@ -1,0 +1,86 @@
+//! Functions of one and of two features given by their values on a grid over [-1, 1], linear in between and
+//! constant beyond.
+
+use crate::kernel::{Columns, LANES, Lane};
+
+/// A function of one feature.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The feature.
+    pub feature: u32,
+    /// Its values at equally spaced nodes, two or more.
+    pub values: Vec<f32>,
+}
+
+/// A function of two features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// The features.
+    pub features: [u32; 2],
+    /// Nodes along each of them, two or more.
+    pub nodes: [usize; 2],
+    /// Values at the nodes, the second feature the fastest index.
+    pub values: Vec<f32>,
+}
+
+/// A sum of curves and grids.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tables {
+    /// Functions of one feature.
+    pub curves: Vec<Curve>,
+    /// Functions of two features.
+    pub grids: Vec<Grid>,
+}
+
+/// The node at or below a value, and the share of the next one.
+#[inline]
+pub fn place(x: f32, nodes: usize) -> (usize, f32) {
+    let position = (x.clamp(-1.0, 1.0) + 1.0) * (0.5 * (nodes - 1) as f32);
+    let node = (position as usize).min(nodes - 2);
+    (node, position - node as f32)
+}
+
+impl Curve {
+    /// The value at `x`.
+    #[inline]
+    pub fn at(&self, x: f32) -> f32 {
+        let (node, share) = place(x, self.values.len());
+        self.values[node] + share * (self.values[node + 1] - self.values[node])
+    }
+}
+
+impl Grid {
+    /// The value at `(x, y)`.
+    #[inline]
+    pub fn at(&self, x: f32, y: f32) -> f32 {
+        let ((i, a), (j, b)) = (place(x, self.nodes[0]), place(y, self.nodes[1]));
+        let row = |i: usize| {
+            let start = i * self.nodes[1] + j;
+            self.values[start] + b * (self.values[start + 1] - self.values[start])
+        };
+        row(i) + a * (row(i + 1) - row(i))
+    }
+}
+
+impl Tables {
+    /// Adds the value of every row to `total`.
+    pub fn add_to(&self, x: Columns<f32>, total: &mut [Lane<f32>]) {
+        let lanes = total.len();
+        for curve in &self.curves {
+            let column = x.get(curve.feature as usize, lanes);
+            for (total, x) in total.iter_mut().zip(column) {
+                for i in 0..LANES {
+                    total.0[i] += curve.at(x.0[i]);
+                }
+            }
+        }
+        for grid in &self.grids {
+            let [first, second] = grid.features.map(|feature| x.get(feature as usize, lanes));
+            for (total, (x, y)) in total.iter_mut().zip(first.iter().zip(second)) {
+                for i in 0..LANES {
+                    total.0[i] += grid.at(x.0[i], y.0[i]);
+                }
+            }
+        }
+    }
+}
