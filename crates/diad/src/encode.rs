@@ -1,6 +1,6 @@
 //! Columns to the scaled matrix the model sees, and back to words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,8 @@ impl Encoder {
     /// Whether every range is one that fitting could have found; false for a made-up model file.
     pub(crate) fn is_valid(&self) -> bool {
         let ordered = |f: &Feature| f.min.is_finite() && f.max.is_finite() && f.min <= f.max;
-        !self.features.is_empty() && self.features.iter().all(ordered)
+        let names: HashSet<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
+        !names.is_empty() && names.len() == self.features.len() && self.features.iter().all(ordered)
     }
 
     /// What to read from a table: the features, nothing else.

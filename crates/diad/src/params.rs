@@ -98,7 +98,13 @@ impl Params {
             self.interactions,
             "1 (GAM) or 2 (GA2M)",
         )?;
-        check((16..=1 << 20).contains(&self.batch), "batch", self.batch, "from 16 to 1048576")?;
+        check((16..=1 << 16).contains(&self.batch), "batch", self.batch, "from 16 to 65536")?;
+        // What attention and a batch may need at worst, so that no settings, also not those of a model file from a
+        // stranger, ask for more memory than a machine has.
+        let attended = self.trees * self.trees * (self.layers * (self.layers - 1) / 2) * self.outputs;
+        check(attended <= 1 << 28, "trees", self.trees, "fewer for so many layers and outputs")?;
+        let held = self.batch * self.layers * self.trees * self.outputs;
+        check(held <= 1 << 29, "batch", self.batch, "smaller for so many trees")?;
         check((1..=10_000_000).contains(&self.steps), "steps", self.steps, "from 1 to 10000000")?;
         check(self.warmup <= self.steps, "warmup", self.warmup, "at most the number of steps")?;
         check(
@@ -107,7 +113,7 @@ impl Params {
             self.learning_rate,
             "from 0 to 1",
         )?;
-        check(self.anneal <= self.steps, "anneal", self.anneal, "at most the number of steps")?;
+        check(self.anneal < self.steps, "anneal", self.anneal, "below the number of steps")?;
         check(
             self.min_temperature >= 1e-3 && self.min_temperature <= 1.0,
             "min-temperature",
@@ -115,10 +121,10 @@ impl Params {
             "from 0.001 to 1",
         )?;
         check(
-            self.smoothing > 0.0 && self.smoothing <= 1e9,
+            self.smoothing >= 1e-6 && self.smoothing <= 1e9,
             "smoothing",
             self.smoothing,
-            "above 0 and at most 1e9",
+            "from 1e-6 to 1e9",
         )?;
         check(self.damping > 0.0 && self.damping <= 1.0, "damping", self.damping, "above 0 and at most 1")?;
         check((0.0..1.0).contains(&self.dropout), "dropout", self.dropout, "from 0 to below 1")
