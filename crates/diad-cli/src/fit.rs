@@ -59,7 +59,7 @@ pub fn run(args: Args) -> Result<()> {
 pub fn train(table: &Path, left_out: &[&str], params: &Params) -> Result<Detector> {
     let (encoder, matrix) = {
         let _reading = Reading::start(&table.to_string_lossy());
-        Encoder::fit_encode(&Stoppable(FileSource::new(table)), left_out)?
+        Encoder::fit_encode(&Stoppable(FileSource::new(table)), left_out, params.scale)?
     };
     let training = Training::start(params.steps);
     Ok(diad::fit(params, encoder, &matrix, &mut |progress| training.step(progress))?)

@@ -1,6 +1,6 @@
 //! Columns to the scaled matrix the model sees, and back to words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,11 +96,11 @@ impl Feature {
 ///
 /// ```
 /// use diad::encode::Encoder;
-/// use diad::table::Table;
+/// use diad::{Scale, table::Table};
 ///
 /// let names = vec!["id".into(), "height".into()];
 /// let table = Table::new(names, vec![vec![7.0, 8.0, 9.0], vec![1.5, 2.0, 1.75]])?;
-/// let encoder = Encoder::fit(&table, &["id"])?;
+/// let encoder = Encoder::fit(&table, &["id"], Scale::Linear)?;
 /// assert_eq!(encoder.features()[0].name, "height");
 /// assert_eq!(encoder.encode(&table)?.values, [-1.0, 1.0, 0.0]);
 /// # Ok::<(), diad::Error>(())
@@ -142,7 +142,8 @@ impl Encoder {
         let ordered = |f: &Feature| {
             f.min.is_finite() && f.max.is_finite() && f.min <= f.max && f.bend.as_ref().is_none_or(bent)
         };
-        !self.features.is_empty() && self.features.iter().all(ordered)
+        let names: HashSet<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
+        !names.is_empty() && names.len() == self.features.len() && self.features.iter().all(ordered)
     }
 
     /// What to read from a table: the features, nothing else.
@@ -335,14 +336,16 @@ mod tests {
     #[test]
     fn constant_columns_become_minus_one() {
         let (encoder, matrix) =
-            Encoder::fit_encode(&table(&[("a", &[3.0, 3.0]), ("b", &[0.0, 4.0])]), &[]).unwrap();
+            Encoder::fit_encode(&table(&[("a", &[3.0, 3.0]), ("b", &[0.0, 4.0])]), &[], Scale::Linear)
+                .unwrap();
         assert_eq!(matrix.values, [-1.0, -1.0, -1.0, 1.0]);
         assert_eq!(encoder.features()[0].scale(4.0), 1.0);
     }
 
     #[test]
     fn columns_are_found_by_name_in_any_order() {
-        let encoder = Encoder::fit(&table(&[("a", &[0.0, 2.0]), ("b", &[0.0, 4.0])]), &[]).unwrap();
+        let encoder =
+            Encoder::fit(&table(&[("a", &[0.0, 2.0]), ("b", &[0.0, 4.0])]), &[], Scale::Linear).unwrap();
         let other = table(&[("b", &[4.0]), ("more", &[9.0]), ("a", &[1.0])]);
         assert_eq!(encoder.encode(&other).unwrap().values, [0.0, 1.0]);
         let mut out = vec![7.0];
@@ -355,7 +358,9 @@ mod tests {
 
     #[test]
     fn a_fit_needs_rows_features_and_variation() {
-        let fit = |columns: &[(&str, &[f64])], ignored: &[&str]| Encoder::fit(&table(columns), ignored);
+        let fit = |columns: &[(&str, &[f64])], ignored: &[&str]| {
+            Encoder::fit(&table(columns), ignored, Scale::Linear)
+        };
         assert!(matches!(fit(&[("a", &[1.0])], &[]), Err(Error::TooFewRows { rows: 1 })));
         assert!(matches!(fit(&[("a", &[1.0, 2.0])], &["a"]), Err(Error::NoFeatures)));
         assert!(matches!(fit(&[("a", &[1.0, 1.0]), ("b", &[2.0, 2.0])], &[]), Err(Error::AllConstant)));
@@ -366,19 +371,20 @@ mod tests {
     fn values_that_are_not_finite_are_named() {
         let mut values = vec![1.0; BATCH_ROWS + 3];
         values[BATCH_ROWS + 1] = f64::NAN;
-        let missing = Encoder::fit(&table(&[("x", &values)]), &[]).unwrap_err();
+        let missing = Encoder::fit(&table(&[("x", &values)]), &[], Scale::Linear).unwrap_err();
         assert_eq!(
             missing.to_string(),
             "column \"x\", row 8193 (counted from 0): the value is missing; fill it in, remove the row, or train \
              without the column (--ignore x)"
         );
-        let infinite = Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[]).unwrap_err();
+        let infinite =
+            Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[], Scale::Linear).unwrap_err();
         assert!(matches!(infinite, Error::Infinite { .. }));
     }
 
     #[test]
     fn a_matrix_beyond_memory_is_an_error() {
-        let encoder = Encoder::fit(&table(&[("a", &[0.0, 2.0])]), &[]).unwrap();
+        let encoder = Encoder::fit(&table(&[("a", &[0.0, 2.0])]), &[], Scale::Linear).unwrap();
         assert!(matches!(encoder.fill(&Table::default(), usize::MAX), Err(Error::Memory { .. })));
     }
 
@@ -390,7 +396,7 @@ mod tests {
             x in any::<f64>().prop_filter("finite", |v| v.is_finite()),
             y in any::<f64>().prop_filter("finite", |v| v.is_finite()),
         ) {
-            let feature = Feature { name: "f".into(), min: a.min(b), max: a.max(b) };
+            let feature = Feature { name: "f".into(), min: a.min(b), max: a.max(b), bend: None };
             let [low, high] = [x.min(y), x.max(y)].map(|value| feature.scale(value));
             prop_assert!(low.is_finite() && high.is_finite() && low <= high);
             prop_assert_eq!(feature.scale(feature.min), -1.0);

@@ -33,6 +33,29 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// A matrix and an encoder that do not belong together.
+    #[error(
+        "the matrix has {found} columns and the encoder {expected} features; encode it with this encoder"
+    )]
+    Width {
+        /// Columns of the matrix.
+        found: usize,
+        /// Features of the encoder.
+        expected: usize,
+    },
+    /// A buffer for scores of the wrong length.
+    #[error("there are {rows} rows, but room for {room} scores; give one place for each row")]
+    Room {
+        /// Rows to score.
+        rows: usize,
+        /// Places for scores.
+        room: usize,
+    },
+    /// Training ended in numbers that are not finite or absurdly large.
+    #[error(
+        "the training ended in numbers that make no sense; use a larger --smoothing or a smaller --learning-rate"
+    )]
+    Diverged,
     /// A model file that cannot be used.
     #[error("cannot use {} as a model: {fault}", file(path))]
     Model {

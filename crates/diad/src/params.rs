@@ -15,7 +15,7 @@ pub enum Scale {
     Bent,
 }
 
-/// Every setting of a fit.
+/// Every setting of a fit. The defaults are the paper's; the first three settings go beyond it.
 ///
 /// ```
 /// let params = diad::Params { trees: 100, ..diad::Params::default() };
@@ -68,21 +68,21 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            scale: Scale::Bent,
-            tails: true,
-            tables: 300,
+            scale: Scale::Linear,
+            tails: false,
+            tables: 0,
             layers: 3,
-            trees: 100,
+            trees: 300,
             depth: 4,
             outputs: 2,
             attention: 12,
-            feature_share: 0.15,
+            feature_share: 0.4,
             interactions: 2,
             batch: 2048,
-            steps: 1000,
-            warmup: 500,
+            steps: 2000,
+            warmup: 1000,
             learning_rate: 1e-3,
-            anneal: 500,
+            anneal: 1000,
             min_temperature: 0.1,
             smoothing: 50.0,
             damping: 0.1,
@@ -93,21 +93,6 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The paper's recipe.
-    pub fn paper() -> Self {
-        Self {
-            scale: Scale::Linear,
-            tails: false,
-            tables: 0,
-            trees: 300,
-            feature_share: 0.4,
-            steps: 2000,
-            warmup: 1000,
-            anneal: 1000,
-            ..Self::default()
-        }
-    }
-
     /// Checks every setting against its range.
     ///
     /// # Errors
@@ -134,7 +119,13 @@ impl Params {
             self.interactions,
             "1 (GAM) or 2 (GA2M)",
         )?;
-        check((16..=1 << 20).contains(&self.batch), "batch", self.batch, "from 16 to 1048576")?;
+        check((16..=1 << 16).contains(&self.batch), "batch", self.batch, "from 16 to 65536")?;
+        // What attention and a batch may need at worst, so that no settings, also not those of a model file from a
+        // stranger, ask for more memory than a machine has.
+        let attended = self.trees * self.trees * (self.layers * (self.layers - 1) / 2) * self.outputs;
+        check(attended <= 1 << 28, "trees", self.trees, "fewer for so many layers and outputs")?;
+        let held = self.batch * self.layers * self.trees * self.outputs;
+        check(held <= 1 << 29, "batch", self.batch, "smaller for so many trees")?;
         check((1..=10_000_000).contains(&self.steps), "steps", self.steps, "from 1 to 10000000")?;
         check(self.warmup <= self.steps, "warmup", self.warmup, "at most the number of steps")?;
         check(
@@ -143,7 +134,7 @@ impl Params {
             self.learning_rate,
             "from 0 to 1",
         )?;
-        check(self.anneal <= self.steps, "anneal", self.anneal, "at most the number of steps")?;
+        check(self.anneal < self.steps, "anneal", self.anneal, "below the number of steps")?;
         check(
             self.min_temperature >= 1e-3 && self.min_temperature <= 1.0,
             "min-temperature",
@@ -151,10 +142,10 @@ impl Params {
             "from 0.001 to 1",
         )?;
         check(
-            self.smoothing > 0.0 && self.smoothing <= 1e9,
+            self.smoothing >= 1e-6 && self.smoothing <= 1e9,
             "smoothing",
             self.smoothing,
-            "above 0 and at most 1e9",
+            "from 1e-6 to 1e9",
         )?;
         check(self.damping > 0.0 && self.damping <= 1.0, "damping", self.damping, "above 0 and at most 1")?;
         check((0.0..1.0).contains(&self.dropout), "dropout", self.dropout, "from 0 to below 1")

@@ -3,7 +3,7 @@
 //!
 //! Layout, all numbers little-endian: the magic bytes, the format version (u32), the length of the header
 //! (u32), the header as JSON, the tensors in a fixed order, and a CRC-32 of everything before it. The header
-//! determines the length of every tensor, so the file's length is known before anything is read.
+//! determines the length of every tensor, so the file's length is known before the rest is read.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
-use crate::model::{Layer, Model, Selectors, Shape};
+use crate::model::{Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
 use crate::params::Params;
 use crate::{Detector, Error, Result};
 
@@ -20,9 +20,10 @@ const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
 const VERSION: u32 = 1;
 const HEADER_LIMIT: usize = 64 << 20;
-const PAYLOAD_LIMIT: usize = 4 << 30;
 /// Bytes before the header.
 const PREFIX: usize = 16;
+/// Bytes after the tensors.
+const CHECKSUM: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,64 +31,70 @@ struct Header {
     params: Params,
     encoder: Encoder,
     training_rows: u64,
+    /// What the mean of the trees is multiplied by, and what is taken from the sum of trees and tables.
+    tree_factor: f32,
+    shift: f32,
+    /// Feature and nodes of each curve.
+    curves: Vec<(u32, usize)>,
+    /// Features and nodes of each grid.
+    grids: Vec<([u32; 2], [usize; 2])>,
 }
 
 /// Writes a detector to a temporary file beside `path`, then renames it.
 pub fn save(detector: &Detector, path: &Path) -> Result<()> {
-    let bytes = to_bytes(detector);
+    let failed = |source| file_error("write", path, source);
+    let bytes = to_bytes(detector).map_err(|fault| Error::Model { path: path.to_owned(), fault })?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let name = path.file_name().ok_or_else(|| {
-        let reason = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it does not name a file");
-        file_error("write", path, reason)
-    })?;
-    let temporary = folder.join(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().map_err(|source| {
-        // The error that matters is the first one; a left-over that cannot be removed changes nothing.
-        let _ = std::fs::remove_file(&temporary);
-        file_error("write", path, source)
-    })
+    let mut temporary = tempfile::Builder::new();
+    // A temporary file is its owner's alone; a model is an ordinary file, subject to the user's mask.
+    #[cfg(unix)]
+    temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = temporary.prefix(".diad-").suffix(".part").tempfile_in(folder).map_err(failed)?;
+    file.write_all(&bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
 }
 
 /// Reads and checks a model file.
 pub fn load(path: &Path) -> Result<Detector> {
     let fault = |fault| Error::Model { path: path.to_owned(), fault };
-    let read = |source| file_error("read", path, source);
-    let mut file = std::fs::File::open(path).map_err(read)?;
-    let mut prefix = [0; PREFIX];
-    let mut got = 0;
-    while got < PREFIX {
-        match file.read(&mut prefix[got..]).map_err(read)? {
-            0 => break,
-            n => got += n,
-        }
+    let failed = |source| file_error("read", path, source);
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(PREFIX as u64).read_to_end(&mut bytes).map_err(failed)?;
+    let header_len = header_length(&bytes).map_err(fault)?;
+    (&mut file).take(header_len as u64).read_to_end(&mut bytes).map_err(failed)?;
+    let header = read_header(&bytes).map_err(fault)?;
+    // The header says how long the rest must be; nothing beyond that is read.
+    let rest = 4 * header.numbers() as u64 + CHECKSUM as u64;
+    if file.metadata().map_err(failed)?.len() != (PREFIX + header_len) as u64 + rest {
+        return Err(fault(ModelFault::Damaged("its length does not fit its header")));
     }
-    if got < MAGIC.len() || prefix[..MAGIC.len()] != MAGIC {
-        return Err(fault(ModelFault::Foreign));
-    }
-    if got < PREFIX {
-        return Err(fault(ModelFault::Damaged("it ends inside its first bytes")));
-    }
-    let mut bytes = prefix.to_vec();
-    file.take((HEADER_LIMIT + PAYLOAD_LIMIT) as u64).read_to_end(&mut bytes).map_err(read)?;
+    file.take(rest).read_to_end(&mut bytes).map_err(failed)?;
     from_bytes(&bytes).map_err(fault)
 }
 
 /// The bytes of a model file.
-pub fn to_bytes(detector: &Detector) -> Vec<u8> {
-    let (params, encoder, model) = detector.parts();
+pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault> {
+    let (params, encoder, model, combination) = detector.parts();
+    let tables = &combination.tables;
+    let header = Header {
+        params: params.clone(),
+        encoder: encoder.clone(),
+        training_rows: detector.training_rows(),
+        tree_factor: combination.tree_factor,
+        shift: combination.shift,
+        curves: tables.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
+        grids: tables.grids.iter().map(|grid| (grid.features, grid.nodes)).collect(),
+    };
     let header =
-        Header { params: params.clone(), encoder: encoder.clone(), training_rows: detector.training_rows() };
-    // Plain structs of numbers and strings always serialise.
-    let header = serde_json::to_vec(&header).unwrap_or_default();
+        serde_json::to_vec(&header).map_err(|_| ModelFault::Damaged("its header cannot be written"))?;
+    if header.len() > HEADER_LIMIT {
+        return Err(ModelFault::Damaged("the names of its columns are too long"));
+    }
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((header.len() as u32).to_le_bytes());
@@ -100,90 +107,145 @@ pub fn to_bytes(detector: &Detector) -> Vec<u8> {
             bytes.extend(tensor.iter().flat_map(|x| x.to_le_bytes()));
         }
     }
+    let curves = tables.curves.iter().flat_map(|curve| &curve.values);
+    let grids = tables.grids.iter().flat_map(|grid| &grid.values);
+    bytes.extend(curves.chain(grids).flat_map(|x| x.to_le_bytes()));
     let check = crc32fast::hash(&bytes);
     bytes.extend(check.to_le_bytes());
-    bytes
+    Ok(bytes)
 }
 
 fn tensors(layer: &Layer<f32>) -> [&[f32]; 5] {
     [&layer.thresholds, &layer.log_slopes, &layer.leaf_weights, &layer.keys, &layer.queries]
 }
 
-/// Reads the bytes of a model file, believing nothing.
-pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
-    if bytes.len() < MAGIC.len() || bytes[..MAGIC.len()] != MAGIC {
+/// The length of the header, from the first bytes of a file.
+fn header_length(prefix: &[u8]) -> std::result::Result<usize, ModelFault> {
+    if prefix.get(..MAGIC.len()) != Some(&MAGIC) {
         return Err(ModelFault::Foreign);
     }
-    let short = ModelFault::Damaged("it is shorter than it should be");
-    let Some((version, header_len)) = bytes.get(8..12).zip(bytes.get(12..16)) else { return Err(short) };
-    let number = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-    let version = number(version);
-    if version == 0 || version > VERSION {
-        return Err(ModelFault::Version { found: version, newest: VERSION });
+    let (Some(version), Some(length)) = (number(prefix, 8), number(prefix, 12)) else {
+        return Err(ModelFault::Damaged("it ends inside its first bytes"));
+    };
+    match version {
+        0 => Err(ModelFault::Damaged("its version is not one")),
+        found if found > VERSION => Err(ModelFault::Version { found, newest: VERSION }),
+        _ if length as usize > HEADER_LIMIT => Err(ModelFault::Damaged("its header is impossibly long")),
+        _ => Ok(length as usize),
     }
-    let header_len = number(header_len) as usize;
-    if header_len > HEADER_LIMIT {
-        return Err(ModelFault::Damaged("its header is impossibly long"));
-    }
-    let Some(header) = bytes.get(PREFIX..PREFIX + header_len) else { return Err(short) };
-    let (body, check) = bytes.split_at(bytes.len().saturating_sub(4).max(PREFIX + header_len));
-    if check.len() != 4 {
-        return Err(short);
-    }
-    if number(check) != crc32fast::hash(body) {
-        return Err(ModelFault::Damaged("its checksum does not fit"));
-    }
-    let header: Header =
-        serde_json::from_slice(header).map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
-    if header.params.validate().is_err() || !header.encoder.is_valid() {
-        return Err(ModelFault::Damaged("its header makes no sense"));
-    }
-    let model = read_model(&header, &body[PREFIX + header_len..])?;
-    Ok(Detector::new(header.params, header.encoder, model, header.training_rows))
 }
 
-fn read_model(header: &Header, payload: &[u8]) -> std::result::Result<Model<f32>, ModelFault> {
-    let params = &header.params;
-    let shape = Shape {
-        features: header.encoder.features().len(),
-        layers: params.layers,
-        trees: params.trees,
-        depth: params.depth,
-        outputs: params.outputs,
-        attention: params.attention,
+/// A number at a place in the bytes.
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// The header, checked.
+fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
+    let length = header_length(bytes)?;
+    let Some(json) = bytes.get(PREFIX..PREFIX + length) else {
+        return Err(ModelFault::Damaged("it ends inside its header"));
     };
-    let lengths: Vec<[usize; 5]> = (0..shape.layers).map(|layer| tensor_lengths(shape, layer)).collect();
-    let numbers: usize = lengths.iter().map(|l| 2 * shape.trees + l.iter().sum::<usize>()).sum();
-    if payload.len() != numbers * 4 {
+    let header: Header =
+        serde_json::from_slice(json).map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
+    if header.params.validate().is_err() || !header.encoder.is_valid() || !header.has_sane_tables() {
+        return Err(ModelFault::Damaged("its header makes no sense"));
+    }
+    Ok(header)
+}
+
+/// Reads the bytes of a model file, believing nothing.
+pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
+    let header = read_header(bytes)?;
+    let start = PREFIX + header_length(bytes)?;
+    if bytes.len() != start + 4 * header.numbers() + CHECKSUM {
         return Err(ModelFault::Damaged("its length does not fit its header"));
     }
-    let mut words = payload.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let (body, _) = bytes.split_at(bytes.len() - CHECKSUM);
+    if number(bytes, body.len()) != Some(crc32fast::hash(body)) {
+        return Err(ModelFault::Damaged("its checksum does not fit"));
+    }
+    let mut words = body[start..].chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let model = read_model(&header, &mut words)?;
+    let combination = read_combination(&header, &mut words)?;
+    Ok(Detector::new(header.params, header.encoder, model, header.training_rows).with(combination))
+}
+
+impl Header {
+    fn shape(&self) -> Shape {
+        Shape::new(&self.params, self.encoder.features().len())
+    }
+
+    /// Numbers in all tensors. The limits on the settings keep this far from overflow.
+    fn numbers(&self) -> usize {
+        let shape = self.shape();
+        let layer = |layer| 2 * shape.trees + tensor_lengths(shape, layer).iter().sum::<usize>();
+        let trees: usize = (0..shape.layers).map(layer).sum();
+        let curves: usize = self.curves.iter().map(|&(_, nodes)| nodes).sum();
+        let grids: usize = self.grids.iter().map(|&(_, nodes)| nodes[0] * nodes[1]).sum();
+        trees + curves + grids
+    }
+
+    /// Whether curves and grids are of a size and number that fitting makes, and of features that exist.
+    fn has_sane_tables(&self) -> bool {
+        let features = self.encoder.features().len();
+        let known = |&feature: &u32| (feature as usize) < features;
+        let sized = |nodes: &usize| (2..=1024).contains(nodes);
+        let most_curves = if self.params.tails { features } else { 0 };
+        self.curves.len() <= most_curves
+            && self.grids.len() <= self.params.tables
+            && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
+            && self.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
+    }
+}
+
+fn read_combination(
+    header: &Header,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Combination, ModelFault> {
+    let mut values = |n: usize| words.by_ref().take(n).map(f32::from_bits).collect::<Vec<f32>>();
+    let mut curves = Vec::with_capacity(header.curves.len());
+    for &(feature, nodes) in &header.curves {
+        curves.push(Curve { feature, values: values(nodes) });
+    }
+    let mut grids = Vec::with_capacity(header.grids.len());
+    for &(features, nodes) in &header.grids {
+        grids.push(Grid { features, nodes, values: values(nodes[0] * nodes[1]) });
+    }
+    let all = curves.iter().flat_map(|curve| &curve.values).chain(grids.iter().flat_map(|grid| &grid.values));
+    if !all.chain([&header.tree_factor, &header.shift]).all(|value| value.abs() <= 1e12) {
+        return Err(ModelFault::Damaged("it holds numbers that make no sense"));
+    }
+    let tables = Tables { curves, grids };
+    Ok(Combination { tree_factor: header.tree_factor, shift: header.shift, tables })
+}
+
+fn read_model(
+    header: &Header,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Model<f32>, ModelFault> {
+    let shape = header.shape();
     let mut layers = Vec::with_capacity(shape.layers);
-    for lengths in lengths {
+    for layer in 0..shape.layers {
         let chosen: Vec<u32> = words.by_ref().take(2 * shape.trees).collect();
         if chosen.iter().any(|&f| f as usize >= shape.features) {
             return Err(ModelFault::Damaged("a tree uses a feature that is not there"));
         }
-        let mut tensor = |n: usize| words.by_ref().take(n).map(f32::from_bits).collect::<Vec<f32>>();
-        let [thresholds, log_slopes, leaf_weights, keys, queries] = lengths.map(&mut tensor);
-        let layer = Layer {
-            selectors: Selectors::Fixed(chosen.chunks_exact(2).map(|p| [p[0], p[1]]).collect()),
-            thresholds,
-            log_slopes,
-            leaf_weights,
-            keys,
-            queries,
-        };
-        let sane = |values: &[f32], bound: f32| values.iter().all(|x| x.abs() <= bound);
-        if !(tensors(&layer).iter().all(|t| sane(t, 1e12)) && sane(&layer.log_slopes, 40.0)) {
-            return Err(ModelFault::Damaged("it holds numbers that make no sense"));
+        let pairs: Vec<[u32; 2]> = chosen.chunks_exact(2).map(|p| [p[0], p[1]]).collect();
+        if header.params.interactions == 1 && pairs.iter().any(|[a, b]| a != b) {
+            return Err(ModelFault::Damaged("a tree uses two features where one is allowed"));
         }
-        layers.push(layer);
+        let mut tensor = |n: usize| words.by_ref().take(n).map(f32::from_bits).collect::<Vec<f32>>();
+        let [thresholds, log_slopes, leaf_weights, keys, queries] =
+            tensor_lengths(shape, layer).map(&mut tensor);
+        let selectors = Selectors::Fixed(pairs);
+        layers.push(Layer { selectors, thresholds, log_slopes, leaf_weights, keys, queries });
     }
-    Ok(Model { shape, layers })
+    let model = Model { shape, layers };
+    if model.is_sane() { Ok(model) } else { Err(ModelFault::Damaged("it holds numbers that make no sense")) }
 }
 
-/// The lengths of a layer's tensors, in file order. The limits on the settings keep them far from overflow.
+/// The lengths of a layer's tensors, in file order.
 fn tensor_lengths(shape: Shape, layer: usize) -> [usize; 5] {
     let splits = shape.trees * shape.depth;
     let earlier = shape.earlier(layer);

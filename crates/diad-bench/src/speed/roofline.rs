@@ -48,7 +48,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
         far.push(reads(FAR));
         eprintln!("round {round}: {:?} of {:?} GFLOP/s", flops.last(), peak.last());
     }
-    let steps = bench.params.steps as f64;
+    let steps = (bench.params.steps - 1) as f64;
     let per_step = |value: fn(&Work) -> f64| works.first().map_or(f64::NAN, |work| value(work) / steps);
     let compare =
         |what: String, against: &str, ours: &[f64], theirs: &[f64], unit: &str| -> Result<Measure> {

@@ -1,7 +1,7 @@
 //! AVX2 and AVX-512 forms of [`Simd`].
 //!
-//! Safety: a value of these types is made only by `kernels_*` in this module's `table!` functions, whose
-//! function pointers are handed out after run-time detection; the intrinsics need nothing else.
+//! Safety: a value of these types is made only by the tables of `super`, whose functions are handed out after the
+//! machine was found to have the features; the intrinsics need nothing else.
 
 use std::arch::x86_64::*;
 

@@ -57,14 +57,48 @@ impl<'a, F: Real> Forward<'a, F> {
         moments: &mut [F],
         wanted: &[bool],
     ) {
+        let (depth, leaves) = (self.model.shape.depth, self.model.shape.leaves());
+        let kernels = self.wiring.kernels();
+        self.each_tree(order, block, scratch, |tree, splits, presence, own| {
+            let moments = &mut moments[tree * leaves..(tree + 1) * leaves];
+            if wanted[tree] {
+                self.with_outputs(tree, own, presence.len(), &mut [], |columns| {
+                    (kernels.tree_moments)(depth, splits, presence, moments, columns);
+                });
+            } else {
+                (kernels.tree_moments)(depth, splits, presence, moments, &mut []);
+            }
+        });
+    }
+
+    /// Runs a block through all trees and adds up their first outputs.
+    pub fn score(&self, block: &mut Block<F>, scratch: &mut Scratch<F>, total: &mut [Lane<F>]) {
+        let (kernels, depth) = (self.wiring.kernels(), self.model.shape.depth);
+        let total = &mut total[..block.lanes()];
+        total.fill(Lane::default());
+        self.each_tree(&self.wiring.order, block, scratch, |tree, splits, presence, own| {
+            self.with_outputs(tree, own, presence.len(), total, |columns| {
+                (kernels.tree_outputs)(depth, splits, presence, columns);
+            });
+        });
+    }
+
+    /// Calls `run` for some trees in order with the tree, its splits, the presence of the rows, and the output columns
+    /// from its own on.
+    fn each_tree(
+        &self,
+        order: &[u32],
+        block: &mut Block<F>,
+        scratch: &mut Scratch<F>,
+        mut run: impl FnMut(usize, &Splits<F>, &[Lane<F>], &mut [Lane<F>]),
+    ) {
         let shape = self.model.shape;
-        let (leaves, distinct) = (shape.leaves(), self.wiring.distinct);
         let kernels = self.wiring.kernels();
         block.reserve(self.wiring.output_columns(), shape);
         let Parts { x, presence, outputs, attended, zeros } = block.parts();
         let lanes = presence.len();
         for tree in order.iter().map(|&tree| tree as usize) {
-            let (earlier, own) = outputs.split_at_mut(tree * distinct * lanes);
+            let (earlier, own) = outputs.split_at_mut(tree * self.wiring.distinct * lanes);
             let earlier = Columns { lanes: earlier, stride: lanes };
             let inputs = &self.wiring.trees[tree];
             let attended = match tree.checked_sub(shape.trees) {
@@ -76,44 +110,7 @@ impl<'a, F: Real> Forward<'a, F> {
                 None => zeros,
             };
             let values = inputs.values(kernels, x, lanes, &mut scratch.values);
-            let splits = self.splits(tree, values, attended);
-            let moments = &mut moments[tree * leaves..(tree + 1) * leaves];
-            if wanted[tree] {
-                self.with_outputs(tree, own, lanes, &mut [], |columns| {
-                    (kernels.tree_moments)(shape.depth, &splits, presence, moments, columns);
-                });
-            } else {
-                (kernels.tree_moments)(shape.depth, &splits, presence, moments, &mut []);
-            }
-        }
-    }
-
-    /// Runs a block through all trees and adds up their first outputs.
-    pub fn score(&self, block: &mut Block<F>, scratch: &mut Scratch<F>, total: &mut [Lane<F>]) {
-        let shape = self.model.shape;
-        let kernels = self.wiring.kernels();
-        let distinct = self.wiring.distinct;
-        block.reserve(self.wiring.output_columns(), shape);
-        let Parts { x, presence, outputs, attended, zeros } = block.parts();
-        let lanes = presence.len();
-        total[..lanes].fill(Lane::default());
-        for tree in self.wiring.order.iter().map(|&tree| tree as usize) {
-            let (earlier, own) = outputs.split_at_mut(tree * distinct * lanes);
-            let earlier = Columns { lanes: earlier, stride: lanes };
-            let inputs = &self.wiring.trees[tree];
-            let attended = match tree.checked_sub(shape.trees) {
-                Some(later) => {
-                    let sum = &mut attended[later * lanes..(later + 1) * lanes];
-                    inputs.attend(kernels, earlier, sum);
-                    sum
-                }
-                None => zeros,
-            };
-            let values = inputs.values(kernels, x, lanes, &mut scratch.values);
-            let splits = self.splits(tree, values, attended);
-            self.with_outputs(tree, own, lanes, &mut total[..lanes], |columns| {
-                (kernels.tree_outputs)(shape.depth, &splits, presence, columns);
-            });
+            run(tree, &self.splits(tree, values, attended), presence, own);
         }
     }
 

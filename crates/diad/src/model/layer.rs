@@ -1,6 +1,7 @@
 //! The parameters of the trees.
 
 use crate::kernel::Real;
+use crate::params::Params;
 
 /// The sizes of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,17 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The sizes that settings give a model of so many features.
+    pub fn new(params: &Params, features: usize) -> Self {
+        Self {
+            features,
+            layers: params.layers,
+            trees: params.trees,
+            depth: params.depth,
+            outputs: params.outputs,
+            attention: params.attention,
+        }
+    }
     /// Leaves per tree.
     pub fn leaves(&self) -> usize {
         1 << self.depth
@@ -117,6 +129,15 @@ impl<F: Real> Model<F> {
                 layer.selectors = Selectors::Fixed(soft.harden());
             }
         }
+    }
+
+    /// Whether all parameters are finite and of a size that training could give them.
+    pub fn is_sane(&self) -> bool {
+        let within = |values: &[F], bound: f64| values.iter().all(|x| x.to_f64().abs() <= bound);
+        self.layers.iter().all(|layer| {
+            let tensors = [&layer.thresholds, &layer.leaf_weights, &layer.keys, &layer.queries];
+            tensors.iter().all(|tensor| within(tensor, 1e12)) && within(&layer.log_slopes, 40.0)
+        })
     }
 
     /// The layer of a tree counted over all layers, and its index there.

@@ -32,6 +32,24 @@ pub struct Tables {
     pub grids: Vec<Grid>,
 }
 
+/// The score as a whole: the mean of the trees times a factor, plus the tables, less a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Combination {
+    /// What the mean of the trees is multiplied by.
+    pub tree_factor: f32,
+    /// What is taken from the sum.
+    pub shift: f32,
+    /// What is added to the trees.
+    pub tables: Tables,
+}
+
+impl Default for Combination {
+    /// The trees alone.
+    fn default() -> Self {
+        Self { tree_factor: 1.0, shift: 0.0, tables: Tables::default() }
+    }
+}
+
 /// The node at or below a value, and the share of the next one.
 #[inline]
 pub fn place(x: f32, nodes: usize) -> (usize, f32) {

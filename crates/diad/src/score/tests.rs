@@ -25,7 +25,8 @@ fn detector() -> &'static Detector {
         let mut random = Stream::new(11, Purpose::Shuffle, 0);
         let columns = (0..WIDTH).map(|_| (0..400).map(|_| random.normal()).collect()).collect();
         let names = (0..WIDTH).map(|c| format!("c{c}")).collect();
-        let (encoder, matrix) = Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[]).unwrap();
+        let (encoder, matrix) =
+            Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[], crate::Scale::Linear).unwrap();
         let params = Params { trees: 20, steps: 40, warmup: 10, anneal: 20, batch: 256, ..Params::default() };
         let detector = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
         assert!(detector.wiring.trees.iter().any(|tree| !tree.columns.is_empty()));

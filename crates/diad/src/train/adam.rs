@@ -23,7 +23,7 @@ pub struct Step<F> {
 impl<F: Real> Step<F> {
     /// The factors of step `count` (from 1) at a learning rate.
     pub fn new(count: usize, learning_rate: f64) -> Self {
-        let correction = |beta: f64| 1.0 - beta.powi(count.min(i32::MAX as usize) as i32);
+        let correction = |beta: f64| 1.0 - libm::pow(beta, count as f64);
         Self {
             rate: F::from_f64(learning_rate / correction(BETA1)),
             root: F::from_f64(1.0 / correction(BETA2).sqrt()),

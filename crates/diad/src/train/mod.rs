@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use crate::encode::{Encoder, Matrix};
 use crate::kernel::Isa;
-use crate::model::Model;
+use crate::model::{Combination, Model};
 use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Params, Result};
 use sampler::Sampler;
@@ -42,7 +42,8 @@ pub struct Progress {
 /// Runs on the current rayon thread pool; the result does not depend on its size.
 ///
 /// # Errors
-/// If a setting is out of range or the fit was stopped.
+/// If a setting is out of range, the matrix does not fit the encoder or has fewer than two rows, the fit was
+/// stopped, or the training left the range of sane numbers.
 pub fn fit(
     params: &Params,
     encoder: Encoder,
@@ -50,6 +51,13 @@ pub fn fit(
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Detector> {
     params.validate()?;
+    let (rows, width) = (matrix.rows(), matrix.width);
+    if width != encoder.features().len() || matrix.values.len() != rows * width {
+        return Err(Error::Width { found: width, expected: encoder.features().len() });
+    }
+    if !(2..=u32::MAX as usize).contains(&rows) {
+        return Err(Error::TooFewRows { rows });
+    }
     let model = fit_model(params, matrix, Isa::detect(), observe)?;
     Ok(combine(params, encoder, matrix, model))
 }
@@ -57,7 +65,7 @@ pub fn fit(
 /// Adds the tables to the trained trees, every part with a standard deviation of one over the training rows. Without
 /// tables the score is that of the trees as they are.
 fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
+    let detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
     if !params.tails && params.tables == 0 {
         return detector;
     }
@@ -70,8 +78,7 @@ fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>
     let mut scores = vec![0.0; rows.len()];
     detector.score_encoded(&sample, &mut scores);
     let (factor, shift) = tables::standardise(&scores);
-    detector.set_tables(tables, factor, mean + shift);
-    detector
+    detector.with(Combination { tree_factor: factor, shift: mean + shift, tables })
 }
 
 fn fit_model(
@@ -83,14 +90,14 @@ fn fit_model(
     let mut sampler = Sampler::new(matrix, params.batch, params.seed);
     let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
     for step in 0..params.steps {
-        sampler.draw(step);
-        if step == 0 {
-            start::place_splits(&mut trainer, &mut sampler.rows, params.seed, 1.0);
-        }
         let annealed = if params.anneal == 0 { 1.0 } else { (step as f64 / params.anneal as f64).min(1.0) };
         let temperature = 1.0 + annealed * (params.min_temperature - 1.0);
         if annealed >= 1.0 {
             trainer.model.harden();
+        }
+        sampler.draw(step);
+        if step == 0 {
+            start::place_splits(&mut trainer, &mut sampler.rows, params.seed, temperature as f32);
         }
         let keep = kept_trees(params, step);
         let plan = StepPlan {
@@ -109,8 +116,7 @@ fn fit_model(
             return Err(Error::Stopped);
         }
     }
-    trainer.model.harden();
-    Ok(trainer.model)
+    if trainer.model.is_sane() { Ok(trainer.model) } else { Err(Error::Diverged) }
 }
 
 /// The trees in the loss at a step.

@@ -13,14 +13,7 @@ const SLOPE_FLOOR: f64 = 1e-6;
 
 /// Random parameters; thresholds and slopes follow from the data by [`place_splits`].
 pub fn random_model<F: Real>(params: &Params, features: usize) -> Model<F> {
-    let shape = Shape {
-        features,
-        layers: params.layers,
-        trees: params.trees,
-        depth: params.depth,
-        outputs: params.outputs,
-        attention: params.attention,
-    };
+    let shape = Shape::new(params, features);
     let layers = (0..shape.layers).map(|layer| random_layer(params, shape, layer)).collect();
     Model { shape, layers }
 }

@@ -5,10 +5,7 @@ use rayon::prelude::*;
 
 use super::plan::Plan;
 use crate::kernel::{Real, entmax15_backward, walsh};
-use crate::model::{Model, Selectors, Wiring};
-
-/// Added to the match before its logarithm; as in the wiring.
-const MATCH_FLOOR: f64 = 1e-6;
+use crate::model::{MATCH_FLOOR, Model, Selectors, Wiring};
 
 /// The gradient of one layer's parameters, shaped as the parameters.
 #[derive(Debug, Clone, Default)]
@@ -146,7 +143,6 @@ fn split_gradients<F: Real>(model: &Model<F>, plan: &Plan<F>, sums: &[F], layer:
     let mut gradient = LayerGradient {
         thresholds: vec![F::default(); shape.trees * shape.depth],
         log_slopes: vec![F::default(); shape.trees * shape.depth],
-        leaf_weights: vec![F::default(); shape.trees * shape.outputs * shape.leaves()],
         ..LayerGradient::default()
     };
     for t in 0..shape.trees {
@@ -160,7 +156,11 @@ fn split_gradients<F: Real>(model: &Model<F>, plan: &Plan<F>, sums: &[F], layer:
         gradient.log_slopes[t * shape.depth..(t + 1) * shape.depth].copy_from_slice(&splits[shape.depth..]);
         let weights = shape.outputs * shape.leaves();
         let leaves = &sums[span.leaves..span.end];
-        let target = &mut gradient.leaf_weights[t * weights..t * weights + leaves.len()];
+        if leaves.is_empty() {
+            continue;
+        }
+        gradient.leaf_weights.resize(shape.trees * weights, F::default());
+        let target = &mut gradient.leaf_weights[t * weights..(t + 1) * weights];
         target.copy_from_slice(leaves);
         target.chunks_exact_mut(shape.leaves()).for_each(walsh);
     }
