@@ -289,7 +289,9 @@ fn file(path: &Path) -> String {
 /// The system's reason in words, and what to do about it.
 fn reason(action: &str, source: &io::Error) -> String {
     match source.kind() {
-        ErrorKind::NotFound if action == "write" => "its folder does not exist; create it".into(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory if action == "write" => {
+            "its folder does not exist; create it".into()
+        }
         ErrorKind::NotFound | ErrorKind::NotADirectory => "there is no such file; check the path".into(),
         ErrorKind::IsADirectory => "it is a folder; name a file in it".into(),
         ErrorKind::PermissionDenied => "permission denied; change the permissions or the path".into(),
