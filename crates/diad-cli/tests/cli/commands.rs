@@ -102,7 +102,8 @@ fn outputs_have_the_usual_permissions_and_links_are_followed() {
 /// The ROC-AUC that `diad eval` finds.
 fn area_of(folder: &Folder, table: &str) -> f64 {
     let json = folder.diad(&["eval", "model.diad", table, "--label", "label", "--format", "json"]).succeeds();
-    serde_json::from_str::<serde_json::Value>(&json).unwrap()["roc_auc"].as_f64().unwrap()
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    json["roc_auc"].as_f64().expect("a number")
 }
 
 #[test]
