@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use diad::Params;
 use diad::metrics::roc_auc;
 use diad::table::{FileSource, Selection, Source, Table, printable};
@@ -44,10 +44,16 @@ pub fn run(args: &Args) -> Result<()> {
     params.validate()?;
     let [table, model, scores] =
         ["thyroid.csv", "thyroid.diad", "scores.csv"].map(|name| args.dir.join(name));
-    std::fs::create_dir_all(&args.dir).map_err(|error| output::unwritable(&shown(&args.dir), error))?;
-    for path in [&table, &model, &scores] {
-        output::check(path, &[])?;
+    std::fs::create_dir_all(&args.dir).map_err(|error| output::unwritable(&args.dir, error))?;
+    // The files of an earlier demo are replaced, no others.
+    if !holds(&table, THYROID)
+        && let Some(other) = [&table, &model, &scores].into_iter().find(|path| path.exists())
+    {
+        bail!("{} is there already and not from a demo; name another folder with --dir", shown(other));
     }
+    let table = output::check(&table, &[])?;
+    let model = output::check(&model, &[])?;
+    let scores = output::check(&scores, &[])?;
     let mut pending = Pending::new(&table)?;
     pending.file().write_all(THYROID).map_err(|error| pending.unwritable(error))?;
     pending.commit()?;
@@ -60,6 +66,12 @@ pub fn run(args: &Args) -> Result<()> {
     let rows = read_whole(&table)?;
     let text = format!("{}\n{}", findings(&rows, &detector.score(&rows)?), next_steps(&args.dir));
     output::say(&text)
+}
+
+/// Whether there is a file with just this content.
+fn holds(path: &Path, content: &[u8]) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == content.len() as u64)
+        && std::fs::read(path).is_ok_and(|found| found == content)
 }
 
 /// The table that comes with the program, in memory.

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use diad::Detector;
 use diad::metrics::{average_precision, roc_auc};
-use diad::table::{FileSource, Source, printable};
+use diad::table::{FileSource, Source, quoted};
 use serde_json::json;
 
 use crate::output;
@@ -48,8 +48,8 @@ pub fn run(args: &Args) -> Result<()> {
     let (Some(area), Some(precision)) = (roc_auc(&labels, &scores), average_precision(&labels, &scores))
     else {
         bail!(
-            "label column \"{}\" is {} in all {} rows; give a table with both anomalies and normal rows",
-            printable(&args.label),
+            "label column {} is {} in all {} rows; give a table with both anomalies and normal rows",
+            quoted(&args.label),
             u8::from(labels.contains(&true)),
             labels.len()
         );
@@ -76,9 +76,10 @@ pub fn run(args: &Args) -> Result<()> {
 /// Labels and scores of all rows.
 fn score_labelled(detector: &Detector, table: &Path, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
     if detector.encoder().features().iter().any(|feature| feature.name == label) {
+        let typed = output::typed(label).unwrap_or("and its name");
         bail!(
-            "the model was trained with column \"{0}\" as a feature; train it again with --label {0}",
-            printable(label)
+            "the model was trained with column {} as a feature; train it again with --label {typed}",
+            quoted(label)
         );
     }
     let source = Stoppable(FileSource::new(table));

@@ -44,7 +44,7 @@ pub fn run(args: Args) -> Result<()> {
     let target = output::check(&args.output, &[&args.table])?;
     let started = Instant::now();
     let left_out: Vec<&str> = args.label.iter().chain(&args.ignore).map(String::as_str).collect();
-    let detector = train(&args.table, &left_out, &params)?;
+    let detector = train(&args.table, &left_out, &params).map_err(advise)?;
     detector.save(&target)?;
     output::say(&format!(
         "Trained on {} rows and {} features in {:.1} s; the model is in {}.\n",
@@ -53,6 +53,23 @@ pub fn run(args: Args) -> Result<()> {
         started.elapsed().as_secs_f64(),
         shown(&args.output),
     ))
+}
+
+/// Adds what only this command can say about an error.
+fn advise(error: anyhow::Error) -> anyhow::Error {
+    let advice = match error.downcast_ref::<diad::Error>() {
+        Some(stopped @ diad::Error::Stopped) => format!("{stopped}; nothing was written"),
+        Some(cause) => match cause.column() {
+            Some("") => format!("{cause}, or leave it out with --ignore ''"),
+            Some(column) => match output::typed(column) {
+                Some(name) => format!("{cause}, or leave the column out with --ignore {name}"),
+                None => format!("{cause}, or leave the column out with --ignore"),
+            },
+            None => return error,
+        },
+        None => return error,
+    };
+    error.context(advice)
 }
 
 /// Reads a table and trains on it.

@@ -35,9 +35,15 @@ pub fn run(args: &Args) -> Result<()> {
     let names: Vec<String> = features.iter().map(|feature| printable(&feature.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
     for (name, feature) in names.iter().zip(features) {
-        writeln!(text, "  {name:<width$}  {} to {}", feature.min, feature.max)?;
+        writeln!(text, "  {name:<width$}  {} to {}", number(feature.min), number(feature.max))?;
     }
     output::say(&text)
+}
+
+/// A number, in powers of ten where it would be long.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e15 || (size < 1e-6 && size > 0.0) { format!("{value:e}") } else { value.to_string() }
 }
 
 /// A file size in words.

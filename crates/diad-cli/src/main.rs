@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use diad::table::printable;
+use diad::table::{panic_is_caught, printable};
 
 mod demo;
 mod eval;
@@ -53,7 +53,7 @@ const USER_ERROR: u8 = 2;
 const STOPPED: u8 = 130;
 
 fn main() -> ExitCode {
-    silence_parquet_panics();
+    silence_caught_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
@@ -115,11 +115,11 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
 }
 
 /// The table reader turns panics of the Parquet library about damaged files into errors; the message of
-/// the panic itself would only confuse.
-fn silence_parquet_panics() {
+/// such a panic would only confuse. Every other panic is shown.
+fn silence_caught_panics() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        if !info.location().is_some_and(|location| location.file().contains("parquet-")) {
+        if !panic_is_caught() {
             default(info);
         }
     }));

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use diad::table::printable;
 use tempfile::NamedTempFile;
 
@@ -18,14 +18,19 @@ pub fn say(text: &str) -> Result<()> {
 }
 
 /// A sentence about a failed write that still knows its cause.
-pub fn unwritable(target: &str, cause: io::Error) -> anyhow::Error {
-    let sentence = format!("cannot write {target}: {cause}");
-    anyhow::Error::new(cause).context(sentence)
+pub fn unwritable(target: impl Into<PathBuf>, cause: io::Error) -> anyhow::Error {
+    diad::Error::File { action: "write", path: target.into(), source: cause }.into()
 }
 
 /// A path as it may be shown.
 pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
+}
+
+/// A name from the data as it may be typed in a shell, if it can be typed as it is.
+pub fn typed(name: &str) -> Option<&str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    ((1..=40).contains(&name.len()) && name.chars().all(plain)).then_some(name)
 }
 
 /// Where a file will be written: a place in a folder that can be written to, and none of the `inputs`.
@@ -71,12 +76,7 @@ impl Pending {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         // The reason in short: the name of the temporary file would not help.
-        let file = builder.tempfile_in(folder).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                anyhow!("cannot write {}: its folder does not exist; create it", shown(target))
-            }
-            kind => unwritable(&shown(target), kind.into()),
-        })?;
+        let file = builder.tempfile_in(folder).map_err(|error| unwritable(target, error.kind().into()))?;
         Ok(Self { file, target: target.to_owned() })
     }
 
@@ -85,13 +85,31 @@ impl Pending {
     }
 
     pub fn unwritable(&self, cause: io::Error) -> anyhow::Error {
-        unwritable(&shown(&self.target), cause)
+        unwritable(&self.target, cause)
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in its place, once all of it is on the disk.
     pub fn commit(self) -> Result<()> {
-        let target = shown(&self.target);
-        self.file.persist(&self.target).map_err(|error| unwritable(&target, error.error))?;
+        self.file.as_file().sync_all().map_err(|error| self.unwritable(error))?;
+        let target = self.target;
+        self.file.persist(&target).map_err(|error| unwritable(target, error.error))?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_names_are_typed_in_a_shell() {
+        let long = "a".repeat(40);
+        for name in ["x", "T3", "mean_of.x", "0", long.as_str()] {
+            assert_eq!(typed(name), Some(name));
+        }
+        let longer = "a".repeat(41);
+        for name in ["", "a b", "-o", "a-b", "';rm -r x;'", "$(reboot)", "é", "a\nb", "~", "*", &longer] {
+            assert_eq!(typed(name), None, "{name:?}");
+        }
     }
 }

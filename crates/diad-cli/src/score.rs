@@ -32,6 +32,8 @@ pub struct Args {
 
 const EXAMPLES: &str = "\
 The output has the columns row and score, in the order of the table. Rows are counted from 0.
+A file is written whole or not at all. With -o -, rows are written as they are scored: after an error,
+those before it are already out.
 
 Examples:
   diad score model.diad table.csv -o scores.csv
@@ -43,7 +45,7 @@ pub fn run(args: &Args) -> Result<()> {
         let detector = Detector::load(&args.model)?;
         let mut sink = CsvSink::new(io::stdout().lock());
         let written = score_all(&detector, &args.table, &mut sink).and_then(|_| sink.finish());
-        return written.map_err(|error| named(error, "standard output"));
+        return written.map_err(|error| named(error, Path::new("standard output")));
     }
     let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
     let parquet = match extension.as_deref().and_then(|extension| extension.to_str()) {
@@ -71,13 +73,13 @@ pub fn write_file(detector: &Detector, table: &Path, target: &Path, parquet: boo
         let mut sink = CsvSink::new(file);
         score_all(detector, table, &mut sink).and_then(|rows| sink.finish().map(|()| rows))
     };
-    let rows = written.map_err(|error| named(error, &shown(target)))?;
+    let rows = written.map_err(|error| named(error, target))?;
     pending.commit()?;
     Ok(rows)
 }
 
 /// Says which output could not be written; other errors speak for themselves.
-fn named(error: anyhow::Error, target: &str) -> anyhow::Error {
+fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
         Ok(cause) => output::unwritable(target, cause),
         Err(other) => other,

@@ -142,8 +142,40 @@ mod tests {
         for field in params_json.as_object().unwrap().keys() {
             assert!(names.contains(&field.replace('_', "-").as_str()), "{field} is not listed");
         }
-        for (name, value) in listed(&Params::default()) {
-            let _ = params(&[&format!("--{name}={value}")]);
+    }
+
+    #[test]
+    fn every_option_sets_its_own_setting() {
+        // No value is another's or a default, so that no two can be mixed up unseen.
+        let given = Params {
+            layers: 4,
+            trees: 301,
+            depth: 5,
+            outputs: 6,
+            attention: 13,
+            feature_share: 0.45,
+            interactions: 1,
+            batch: 2049,
+            steps: 2001,
+            warmup: 1001,
+            learning_rate: 0.002,
+            anneal: 1002,
+            min_temperature: 0.11,
+            smoothing: 51.5,
+            damping: 0.12,
+            dropout: 0.76,
+            seed: 14,
+        };
+        assert!(given.validate().is_ok());
+        let options = serde_json::to_value(&given).unwrap();
+        let options = options.as_object().unwrap();
+        let values: std::collections::HashSet<String> = options.values().map(ToString::to_string).collect();
+        assert_eq!(values.len(), options.len());
+        let args: Vec<String> =
+            options.iter().map(|(field, value)| format!("--{}={value}", field.replace('_', "-"))).collect();
+        assert_eq!(params(&args.iter().map(String::as_str).collect::<Vec<&str>>()), given);
+        for (name, value) in listed(&given) {
+            assert_eq!(value, options[&name.replace('-', "_")].to_string(), "{name}");
         }
     }
 

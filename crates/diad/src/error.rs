@@ -1,7 +1,7 @@
 //! The one error type of the library. Every message is a sentence that names the column, the row
 //! or the setting concerned and says what to do about it.
 
-use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::table::{Place, printable};
@@ -21,17 +21,17 @@ pub enum Error {
         must: &'static str,
     },
     /// The work was stopped by the caller.
-    #[error("stopped before it finished; nothing was written")]
+    #[error("stopped before it finished")]
     Stopped,
     /// A file could not be read or written.
-    #[error("cannot {action} {}: {source}", file(path))]
+    #[error("cannot {action} {}: {}", file(path), reason(action, source))]
     File {
         /// `read`, `write`, …
         action: &'static str,
         /// The file.
         path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A matrix and an encoder that do not belong together.
     #[error(
@@ -133,7 +133,7 @@ pub enum Error {
         second: usize,
     },
     /// A column has no name.
-    #[error("column {position} has no name; name it, or leave it out with --ignore ''")]
+    #[error("column {position} has no name; name it")]
     UnnamedColumn {
         /// Its position, counted from 1.
         position: usize,
@@ -148,19 +148,14 @@ pub enum Error {
         /// Cells in the header line.
         expected: usize,
     },
-    /// A row is so long that a quotation mark must be missing.
+    /// A quotation mark is never closed.
     #[error("the row that starts at line {line} does not end; close its quotation mark")]
     OpenQuote {
         /// The line, counted from 1.
         line: u64,
     },
     /// A cell of a feature is not a number.
-    #[error(
-        "column {}, {place}: {} is not a number; correct the cell, or train without the column ({})",
-        quoted(column),
-        quoted(cell),
-        ignore(column)
-    )]
+    #[error("column {}, {place}: {} is not a number; correct the cell", quoted(column), quoted(cell))]
     NotNumber {
         /// The column.
         column: String,
@@ -170,11 +165,7 @@ pub enum Error {
         cell: String,
     },
     /// A column of a Parquet file is not of a numeric type.
-    #[error(
-        "column {} is of type {kind}, not a number; train without the column ({})",
-        quoted(column),
-        ignore(column)
-    )]
+    #[error("column {} is of type {kind}, not a number; write it as numbers", quoted(column))]
     NotNumeric {
         /// The column.
         column: String,
@@ -182,11 +173,7 @@ pub enum Error {
         kind: String,
     },
     /// A cell of a feature is empty or not a number (NaN).
-    #[error(
-        "column {}, {place}: the value is missing; fill it in, remove the row, or train without the column ({})",
-        quoted(column),
-        ignore(column)
-    )]
+    #[error("column {}, {place}: the value is missing; fill it in or remove the row", quoted(column))]
     Missing {
         /// The column.
         column: String,
@@ -194,11 +181,7 @@ pub enum Error {
         place: Place,
     },
     /// A cell of a feature is infinite.
-    #[error(
-        "column {}, {place}: the value is infinite; correct it, remove the row, or train without the column ({})",
-        quoted(column),
-        ignore(column)
-    )]
+    #[error("column {}, {place}: the value is infinite; correct it or remove the row", quoted(column))]
     Infinite {
         /// The column.
         column: String,
@@ -277,6 +260,20 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The name of the column that cannot be a feature as it is; a fit may leave that column out.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::NotNumber { column, .. }
+            | Self::NotNumeric { column, .. }
+            | Self::Missing { column, .. }
+            | Self::Infinite { column, .. } => Some(column),
+            Self::UnnamedColumn { .. } => Some(""),
+            _ => None,
+        }
+    }
+}
+
 /// Why a model file cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -298,42 +295,49 @@ pub enum ModelFault {
 }
 
 /// An [`Error::File`].
-pub(crate) fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> Error {
+pub(crate) fn file_error(action: &'static str, path: &Path, source: io::Error) -> Error {
     Error::File { action, path: path.to_owned(), source }
 }
 
 /// A result with the library's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-const LONGEST_CELL: usize = 40;
+const LONGEST_TEXT: usize = 60;
 const LONGEST_LIST: usize = 8;
 
 fn file(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Text from the data: in quotation marks, without control characters, shortened.
-fn quoted(text: &str) -> impl fmt::Display {
-    let mut short: String = text.chars().take(LONGEST_CELL).collect();
+/// The system's reason in words, and what to do about it.
+fn reason(action: &str, source: &io::Error) -> String {
+    match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory if action == "write" => {
+            "its folder does not exist; create it".into()
+        }
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "there is no such file; check the path".into(),
+        ErrorKind::IsADirectory => "it is a folder; name a file in it".into(),
+        ErrorKind::PermissionDenied => "permission denied; change the permissions or the path".into(),
+        ErrorKind::StorageFull => "the disk is full; make room or name another path".into(),
+        _ => source.to_string(),
+    }
+}
+
+/// Text from the data as a message quotes it: in quotation marks, [`printable`], and shortened.
+///
+/// ```
+/// assert_eq!(diad::table::quoted("a\tb"), "\"a\\tb\"");
+/// ```
+pub fn quoted(text: &str) -> String {
+    let mut short: String = text.chars().take(LONGEST_TEXT).collect();
     if short.len() < text.len() {
         short.push('…');
     }
     format!("\"{}\"", printable(&short))
 }
 
-/// The option that leaves a column out, as typed in a shell.
-fn ignore(column: &str) -> String {
-    let name = printable(column);
-    if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-')) {
-        format!("--ignore {name}")
-    } else {
-        format!("--ignore '{name}'")
-    }
-}
-
 fn list(names: &[String]) -> String {
-    let mut text: Vec<String> =
-        names.iter().take(LONGEST_LIST).map(|name| quoted(name).to_string()).collect();
+    let mut text: Vec<String> = names.iter().take(LONGEST_LIST).map(|name| quoted(name)).collect();
     if names.len() > LONGEST_LIST {
         text.push(format!("and {} more", names.len() - LONGEST_LIST));
     }
@@ -354,11 +358,26 @@ mod tests {
         assert_eq!(
             error.to_string(),
             format!(
-                "column \"a\\u{{1b}}[31m b\", line 7: \"x\\n{}…\" is not a number; correct the cell, or train without the \
-                 column (--ignore 'a\\u{{1b}}[31m b')",
-                "y".repeat(38)
+                "column \"a\\u{{1b}}[31m b\", line 7: \"x\\n{}…\" is not a number; correct the cell",
+                "y".repeat(58)
             )
         );
+    }
+
+    #[test]
+    fn a_file_error_says_what_to_do() {
+        let message = |action, kind: ErrorKind| file_error(action, Path::new("f"), kind.into()).to_string();
+        assert_eq!(
+            message("read", ErrorKind::NotFound),
+            "cannot read f: there is no such file; check the path"
+        );
+        assert_eq!(
+            message("write", ErrorKind::NotFound),
+            "cannot write f: its folder does not exist; create it"
+        );
+        for kind in [ErrorKind::PermissionDenied, ErrorKind::IsADirectory, ErrorKind::StorageFull] {
+            assert!(message("write", kind).contains("; "), "{kind}");
+        }
     }
 
     #[test]

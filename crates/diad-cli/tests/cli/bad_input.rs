@@ -19,7 +19,7 @@ fn fit_table_with(content: impl AsRef<[u8]>, args: &[&str]) -> String {
 #[test]
 fn a_file_that_is_not_there() {
     let folder = Folder::new();
-    assert_snapshot!(folder.fit(&["t.csv", "-o", "m.diad"]).fails(), @"diad: cannot read t.csv: No such file or directory (os error 2)");
+    assert_snapshot!(folder.fit(&["t.csv", "-o", "m.diad"]).fails(), @"diad: cannot read t.csv: there is no such file; check the path");
     assert_eq!(folder.files().len(), 0);
 }
 
@@ -56,22 +56,52 @@ fn no_column_left() {
 
 #[test]
 fn missing_and_infinite_values() {
-    assert_snapshot!(fit_table("a,b\n1,2\n,3\n"), @r#"diad: column "a", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore a)"#);
-    assert_snapshot!(fit_table("a,b\n1,2\n4,NaN\n"), @r#"diad: column "b", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore b)"#);
-    assert_snapshot!(fit_table("a,b\n1,2\n4,-inf\n"), @r#"diad: column "b", line 3: the value is infinite; correct it, remove the row, or train without the column (--ignore b)"#);
-    assert_snapshot!(fit_table("a,b\n1,2\n4,1e999\n"), @r#"diad: column "b", line 3: the value is infinite; correct it, remove the row, or train without the column (--ignore b)"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n,3\n"), @r#"diad: column "a", line 3: the value is missing; fill it in or remove the row, or leave the column out with --ignore a"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n4,NaN\n"), @r#"diad: column "b", line 3: the value is missing; fill it in or remove the row, or leave the column out with --ignore b"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n4,-inf\n"), @r#"diad: column "b", line 3: the value is infinite; correct it or remove the row, or leave the column out with --ignore b"#);
+    assert_snapshot!(fit_table("a,b\n1,2\n4,1e999\n"), @r#"diad: column "b", line 3: the value is infinite; correct it or remove the row, or leave the column out with --ignore b"#);
 }
 
 #[test]
 fn text_in_a_column() {
-    assert_snapshot!(fit_table("id,x\n1,2\nanna,3\n"), @r#"diad: column "id", line 3: "anna" is not a number; correct the cell, or train without the column (--ignore id)"#);
+    assert_snapshot!(fit_table("id,x\n1,2\nanna,3\n"), @r#"diad: column "id", line 3: "anna" is not a number; correct the cell, or leave the column out with --ignore id"#);
     let long = format!("a b,x\n{},3\n", "long ".repeat(20));
-    assert_snapshot!(fit_table(long), @r#"diad: column "a b", line 2: "long long long long long long long long …" is not a number; correct the cell, or train without the column (--ignore 'a b')"#);
+    assert_snapshot!(fit_table(long), @r#"diad: column "a b", line 2: "long long long long long long long long long long long long …" is not a number; correct the cell, or leave the column out with --ignore"#);
+}
+
+#[test]
+fn names_from_the_data_never_become_commands() {
+    let name = format!("x' ; rm -r {} '", "~".repeat(100));
+    let sentence = fit_table(format!("{name},y\n1,2\nz,3\n"));
+    let shown: String = name.chars().take(60).collect();
+    assert_eq!(
+        sentence,
+        format!(
+            "diad: column \"{shown}…\", line 3: \"z\" is not a number; correct the cell, or leave the column \
+             out with --ignore\n"
+        )
+    );
+    let folder = Folder::new();
+    folder.write("t.csv", format!("{name},y\n1,2\n3,4\n"));
+    folder.fit(&["t.csv", "-o", "m.diad"]).succeeds();
+    assert_eq!(
+        folder.diad(&["eval", "m.diad", "t.csv", "--label", &name]).fails(),
+        format!(
+            "diad: the model was trained with column \"{shown}…\" as a feature; train it again with --label and \
+             its name\n"
+        )
+    );
+}
+
+#[test]
+fn an_open_quotation_mark() {
+    let open = "x,name\n1,Ann\n2,\"Bob\n3,Eve\n4,Tom\n";
+    assert_snapshot!(fit_table_with(open, &["--ignore", "name"]), @"diad: the row that starts at line 3 does not end; close its quotation mark");
 }
 
 #[test]
 fn control_characters_never_reach_the_terminal() {
-    assert_snapshot!(fit_table("a\u{1b}[2J,b\n\u{7}\u{202e},1\n"), @r#"diad: column "a\u{1b}[2J", line 2: "\u{7}\u{202e}" is not a number; correct the cell, or train without the column (--ignore 'a\u{1b}[2J')"#);
+    assert_snapshot!(fit_table("a\u{1b}[2J,b\n\u{7}\u{202e},1\n"), @r#"diad: column "a\u{1b}[2J", line 2: "\u{7}\u{202e}" is not a number; correct the cell, or leave the column out with --ignore"#);
 }
 
 #[test]
@@ -112,7 +142,25 @@ fn a_damaged_parquet_file() {
             assert!(sentence.starts_with("diad: cannot read t.csv as Parquet ("), "{sentence}");
         }
     }
-    assert_snapshot!(fit_table(&whole), @r#"diad: column "x", row 1 (counted from 0): the value is missing; fill it in, remove the row, or train without the column (--ignore x)"#);
+    assert_snapshot!(fit_table(&whole), @r#"diad: column "x", row 1 (counted from 0): the value is missing; fill it in or remove the row, or leave the column out with --ignore x"#);
+}
+
+#[test]
+fn flipped_bytes_in_a_parquet_file_give_no_panic_message() {
+    let whole = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/nulls.parquet")).unwrap();
+    let folder = Folder::new();
+    // These make the Parquet library panic.
+    let panics = [(278, 205), (282, 166), (283, 9), (378, 223), (383, 166), (384, 213)];
+    let others = (4..whole.len()).step_by(7).map(|place| (place, !whole[place]));
+    for (place, byte) in others.chain(panics) {
+        let mut bytes = whole.clone();
+        bytes[place] = byte;
+        folder.write("t.parquet", bytes);
+        // The file has missing values even where the flip changes nothing.
+        let sentence = folder.fit(&["t.parquet", "-o", "m.diad"]).fails();
+        let panicked = sentence.contains("its parts contradict each other");
+        assert!(panicked || !panics.contains(&(place, byte)), "{place}: {sentence}");
+    }
 }
 
 #[test]
@@ -175,7 +223,14 @@ fn a_table_that_does_not_match_the_model() {
     assert_eq!(score("s.csv"), score("s.parquet"));
     assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");
-    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing; fill it in, remove the row, or train without the column (--ignore x)"#);
+    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing; fill it in or remove the row"#);
+    for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y,x,x\n1,2,3\n", "y\n1\n", ",y\n1,2\n"] {
+        folder.write("other.csv", bad);
+        let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y"]).fails();
+        for sentence in [score("s.csv"), eval] {
+            assert!(!sentence.contains("--ignore"), "{sentence}");
+        }
+    }
     assert_eq!(folder.files(), ["model.diad", "other.csv", "table.csv"]);
 }
 

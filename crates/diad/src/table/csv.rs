@@ -186,15 +186,22 @@ impl<R: BufRead> Records<R> {
         let (mut length, mut count) = (0, 0);
         loop {
             let input = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?;
+            let at_end = input.is_empty();
+            // A line feed ends the last row as the end of the file would, but not inside quotation marks.
+            let input = if at_end { b"\n" } else { input };
             let (result, taken, written, ended) =
                 self.core.read_record(input, &mut self.fields[length..], &mut self.ends[count..]);
             if let Some(&byte) = taken.checked_sub(1).and_then(|last| input.get(last)) {
                 self.last_byte = byte;
             }
-            self.input.consume(taken);
+            self.input.consume(if at_end { 0 } else { taken });
             length += written;
             count += ended;
             match result {
+                ReadRecordResult::InputEmpty if at_end && written > 0 => {
+                    return Err(Error::OpenQuote { line: self.line });
+                }
+                ReadRecordResult::InputEmpty if at_end => return Ok(false),
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull if self.fields.len() >= LONGEST_ROW => {
                     return Err(Error::OpenQuote { line: self.line });
@@ -203,7 +210,8 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
                 ReadRecordResult::Record => {
                     self.count = count;
-                    self.next_line = self.core.line();
+                    // The core counts line feeds; one that follows a carriage return is not counted again.
+                    self.next_line = self.core.line() + u64::from(self.last_byte == b'\r');
                     return Ok(true);
                 }
                 ReadRecordResult::End => return Ok(false),
@@ -220,11 +228,11 @@ impl<R: BufRead> Records<R> {
             if byte != b'\n' && byte != b'\r' {
                 return Ok(());
             }
-            let ends_last_row = byte == b'\n' && self.last_byte == b'\r' && self.blank_line.is_none();
-            if !ends_last_row {
+            let ends_line_before = byte == b'\n' && self.last_byte == b'\r';
+            if !ends_line_before {
                 self.blank_line.get_or_insert(self.next_line);
+                self.next_line += 1;
             }
-            self.next_line += u64::from(byte == b'\n');
             self.last_byte = byte;
             self.input.consume(1);
         }
@@ -290,6 +298,10 @@ mod tests {
             ("\n\na,b\n1,2\n\n\n3,x\n", 7),
             ("a,b\r\n\r\n1,2\r\n\r\n3,x", 5),
             ("a,\"b\nb\"\n1,2\n3,x", 4),
+            ("a,b\r1,2\r3,x\r", 3),
+            ("\r\ra,b\r1,2\r\r\r3,x\r", 7),
+            ("a,\"b\r\nb\"\r\n1,2\r\n3,x", 4),
+            ("a,b\r\n1,2\n\r\n\n3,x", 5),
         ] {
             match first(text.as_bytes()) {
                 Err(Error::NotNumber { place: Place::Line(found), .. }) => {
@@ -330,6 +342,33 @@ mod tests {
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
         endless.resize(LONGEST_ROW + 100, b'x');
         assert!(matches!(first(&endless), Err(Error::OpenQuote { line: 3 })));
+    }
+
+    #[test]
+    fn an_open_quotation_mark_is_an_error_in_any_column() {
+        let read = |text: &str| {
+            let mut reader =
+                CsvReader::new(text.as_bytes(), Path::new("t.csv"), &Selection::except(&["name"]))?;
+            Ok(reader.next_batch()?.expect("rows").column(0).to_vec())
+        };
+        for (text, line) in [
+            ("x,name\n1,\"Bob\n2,Eve\n3,Tom\n", 2),
+            ("x,name\n1,Bob\n2,\"Eve\n3,Tom", 3),
+            ("name,x\nBob,1\nEve,\"2\nTom,3\n", 3),
+            ("x,name\n1,\"Bob\"\"\n2,Eve\n", 2),
+            ("x,name\n1,Bob\n2,\"", 3),
+            ("x,\"name\n1,Bob\n2,Eve\n", 1),
+        ] {
+            let error: Error = read(text).unwrap_err();
+            assert!(matches!(error, Error::OpenQuote { line: found } if found == line), "{text:?}: {error}");
+        }
+        for text in [
+            "x,name\n1,\"Bob\n\nEve\"\n\"2\",\"To\"\"m\"\n",
+            "x,name\n1,\"Bob\"\n2,\"Eve\nTom\"",
+            "x,name\r\n1,Bob\r\n2,\"Eve\"\"\r\n\"",
+        ] {
+            assert_eq!(read(text).unwrap(), [1.0, 2.0], "{text:?}");
+        }
     }
 
     #[test]

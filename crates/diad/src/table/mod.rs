@@ -24,7 +24,10 @@ mod file;
 mod parquet;
 mod select;
 
+pub use crate::error::quoted;
 pub use file::FileSource;
+#[doc(hidden)]
+pub use parquet::panic_is_caught;
 pub use select::Selection;
 
 /// Rows per batch, at most.
@@ -213,7 +216,7 @@ impl Reader for Slices<'_> {
 }
 
 /// Text from the data as it may be shown in a terminal: control characters, and characters that
-/// change the direction or the lines of the text, are written as escapes.
+/// cannot be seen or change the direction or the lines of the text, are written as escapes.
 ///
 /// ```
 /// assert_eq!(diad::table::printable("a\tb\u{1b}[2J"), "a\\tb\\u{1b}[2J");
@@ -222,12 +225,51 @@ impl Reader for Slices<'_> {
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || hidden {
+        if c.is_control() || is_invisible(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
         }
     }
     out
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_cannot_be_seen_are_escaped() {
+        let one = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{feff}'];
+        let ranges = [
+            '\u{0}'..='\u{1f}',
+            '\u{7f}'..='\u{9f}',
+            '\u{200b}'..='\u{200f}',
+            '\u{2028}'..='\u{202e}',
+            '\u{2060}'..='\u{2069}',
+            '\u{fff9}'..='\u{fffb}',
+            '\u{e0000}'..='\u{e007f}',
+        ];
+        for c in one.into_iter().chain(ranges.into_iter().flatten()) {
+            let shown = printable(&c.to_string());
+            assert!(shown.starts_with('\\') && shown.is_ascii(), "{:x} is shown as {shown}", u32::from(c));
+        }
+        let seen = "a-b ‐ “ß” ع 値 🙂 \\ \u{fffd}";
+        assert_eq!(printable(seen), seen);
+    }
 }

@@ -1,5 +1,6 @@
 //! Reads Parquet: flat columns of numbers and truth values, batch by batch within each row group.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -48,8 +49,12 @@ enum Number {
 
 impl ParquetReader {
     pub(super) fn new(file: File, path: &Path, selection: &Selection) -> Result<Self> {
+        caught(path, || Self::open(file, path, selection))
+    }
+
+    fn open(file: File, path: &Path, selection: &Selection) -> Result<Self> {
         let damaged = |error| damaged(path, error);
-        let file = caught(path, || SerializedFileReader::new(file).map_err(damaged))?;
+        let file = SerializedFileReader::new(file).map_err(damaged)?;
         let schema = file.metadata().file_metadata().schema_descr();
         let all: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
         let column = |pick: Pick| {
@@ -270,9 +275,22 @@ fn check_compression(file: &SerializedFileReader<File>, columns: &[Column], path
     Ok(())
 }
 
+thread_local! {
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would now become an error about a damaged file. A panic hook may ask
+/// this: the message of such a panic would only confuse.
+pub fn panic_is_caught() -> bool {
+    CAUGHT.get()
+}
+
 /// Calls the Parquet library, which panics on some damaged files.
 fn caught<T>(path: &Path, call: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+    CAUGHT.set(true);
+    let result = catch_unwind(AssertUnwindSafe(call));
+    CAUGHT.set(false);
+    result.unwrap_or_else(|_| {
         Err(damaged(path, ParquetError::General("its parts contradict each other".into())))
     })
 }
@@ -283,4 +301,21 @@ fn damaged(path: &Path, error: ParquetError) -> Error {
         other => other.to_string(),
     };
     Error::Parquet { path: path.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_panics_inside_are_marked_as_caught() {
+        let path = Path::new("t.parquet");
+        assert!(!panic_is_caught());
+        assert!(caught(path, || Ok(panic_is_caught())).unwrap());
+        let elsewhere = || std::thread::spawn(panic_is_caught).join().unwrap();
+        assert!(!caught(path, || Ok(elsewhere())).unwrap());
+        let panicked: Result<()> = caught(path, || panic!("as the Parquet library does"));
+        assert!(matches!(panicked, Err(Error::Parquet { .. })));
+        assert!(!panic_is_caught());
+    }
 }
