@@ -78,7 +78,7 @@ fn evaluate(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run
     let mut params = params.clone();
     params.seed = job.seed;
 
-    let (encoder, matrix) = Encoder::fit_encode(source, &[LABEL])?;
+    let (encoder, matrix) = Encoder::fit_encode(source, &[LABEL], params.scale)?;
     let features = encoder.features().len();
     ensure!(matrix.rows() == job.set.rows, "it has {} rows, not {}", matrix.rows(), job.set.rows);
     let start = Instant::now();

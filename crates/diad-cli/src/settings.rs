@@ -1,12 +1,23 @@
 //! The settings of a fit as options, and back as lines of text.
 
 use clap::Args;
-use diad::Params;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
+use diad::{Params, Scale};
 
 /// Every setting of a fit.
 #[derive(Args)]
 #[command(next_help_heading = "Settings of the training")]
 pub struct Settings {
+    /// How columns are scaled: in proportion, or bent so that huge values do not squeeze all others together
+    #[arg(long, value_name = "SCALE", default_value = name(Params::default().scale), value_parser = scales())]
+    scale: Scale,
+    /// Whether the score counts how far into the tails of its columns a row lies
+    #[arg(long, value_name = "true|false", default_value_t = Params::default().tails, action = clap::ArgAction::Set)]
+    tails: bool,
+    /// How many pairs of columns at most get a table of their sparsity; 0 for none
+    #[arg(long, value_name = "N", default_value_t = Params::default().tables)]
+    tables: usize,
     /// Layers of trees; a layer's trees may build on the outputs of all earlier layers
     #[arg(long, value_name = "N", default_value_t = Params::default().layers)]
     layers: usize,
@@ -60,6 +71,19 @@ pub struct Settings {
     seed: u64,
 }
 
+/// A scale by the name of its option.
+fn name(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Linear => "linear",
+        Scale::Bent => "bent",
+    }
+}
+
+fn scales() -> impl TypedValueParser<Value = Scale> {
+    PossibleValuesParser::new(["linear", "bent"])
+        .map(|given| if given == "bent" { Scale::Bent } else { Scale::Linear })
+}
+
 /// The default settings for that many steps: few steps shorten the warm-up and the annealing.
 pub fn with_steps(steps: usize) -> Params {
     let default = Params::default();
@@ -70,6 +94,9 @@ impl From<Settings> for Params {
     fn from(settings: Settings) -> Self {
         let default = with_steps(settings.steps);
         Self {
+            scale: settings.scale,
+            tails: settings.tails,
+            tables: settings.tables,
             layers: settings.layers,
             trees: settings.trees,
             depth: settings.depth,
@@ -92,8 +119,11 @@ impl From<Settings> for Params {
 }
 
 /// Every setting by the name of its option, with its value.
-pub fn listed(params: &Params) -> [(&'static str, String); 17] {
+pub fn listed(params: &Params) -> [(&'static str, String); 20] {
     [
+        ("scale", name(params.scale).to_owned()),
+        ("tails", params.tails.to_string()),
+        ("tables", params.tables.to_string()),
         ("layers", params.layers.to_string()),
         ("trees", params.trees.to_string()),
         ("depth", params.depth.to_string()),
@@ -144,10 +174,17 @@ mod tests {
         }
     }
 
+    fn plain(value: &serde_json::Value) -> String {
+        value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    }
+
     #[test]
     fn every_option_sets_its_own_setting() {
         // No value is another's or a default, so that no two can be mixed up unseen.
         let given = Params {
+            scale: Scale::Bent,
+            tails: true,
+            tables: 77,
             layers: 4,
             trees: 301,
             depth: 5,
@@ -171,11 +208,13 @@ mod tests {
         let options = options.as_object().unwrap();
         let values: std::collections::HashSet<String> = options.values().map(ToString::to_string).collect();
         assert_eq!(values.len(), options.len());
-        let args: Vec<String> =
-            options.iter().map(|(field, value)| format!("--{}={value}", field.replace('_', "-"))).collect();
+        let args: Vec<String> = options
+            .iter()
+            .map(|(field, value)| format!("--{}={}", field.replace('_', "-"), plain(value)))
+            .collect();
         assert_eq!(params(&args.iter().map(String::as_str).collect::<Vec<&str>>()), given);
         for (name, value) in listed(&given) {
-            assert_eq!(value, options[&name.replace('-', "_")].to_string(), "{name}");
+            assert_eq!(value, plain(&options[&name.replace('-', "_")]), "{name}");
         }
     }
 

@@ -343,6 +343,24 @@ mod tests {
     }
 
     #[test]
+    fn bent_columns_spread_the_bulk_and_keep_the_order() {
+        let mut values: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
+        values[999] = 1e6;
+        let flags: Vec<f64> = (0..1000).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+        let table = table(&[("heavy", &values), ("flag", &flags)]);
+        let linear = Encoder::fit_encode(&table, &[], Scale::Linear).unwrap().1;
+        let (encoder, bent) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+        let spread = |matrix: &Matrix| matrix.row(900)[0] - matrix.row(100)[0];
+        assert!(spread(&linear) < 1e-5 && spread(&bent) > 0.02, "{} {}", spread(&linear), spread(&bent));
+        assert_eq!((bent.row(0)[0], bent.row(999)[0]), (-1.0, 1.0));
+        assert!(bent.values.chunks(2).collect::<Vec<_>>().windows(2).all(|rows| rows[0][0] < rows[1][0]));
+        assert!(encoder.features()[0].bend.is_some());
+        assert!(encoder.features()[1].bend.is_none(), "a column of two values stays as it is");
+        let (same, _) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+        assert_eq!(same, encoder);
+    }
+
+    #[test]
     fn columns_are_found_by_name_in_any_order() {
         let encoder =
             Encoder::fit(&table(&[("a", &[0.0, 2.0]), ("b", &[0.0, 4.0])]), &[], Scale::Linear).unwrap();

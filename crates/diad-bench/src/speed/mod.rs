@@ -114,7 +114,7 @@ impl Bench<'_> {
     /// A set of the benchmark, encoded.
     fn encoded(&self, name: &str) -> Result<(Encoder, Matrix)> {
         let source = FileSource::new(self.path(name)?);
-        Ok(Encoder::fit_encode(&source, &[LABEL])?)
+        Ok(Encoder::fit_encode(&source, &[LABEL], self.params.scale)?)
     }
 
     fn path(&self, name: &str) -> Result<PathBuf> {

@@ -142,6 +142,9 @@ fn info_shows_settings_and_features() {
     trained on 100 rows and 2 features
 
     Settings
+      scale            linear
+      tails            false
+      tables           0
       layers           2
       trees            8
       depth            4

@@ -6,4 +6,5 @@ mod golden;
 mod naive;
 mod noise;
 mod support;
+mod tables;
 mod twin;
