@@ -83,7 +83,7 @@ fn multiply_adds() -> f64 {
 fn chains(rounds: usize) -> f32 {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = "avx512f,avx2,fma")]
         fn wide(rounds: usize) -> f32 {
             fused(rounds)
         }
@@ -91,7 +91,7 @@ fn chains(rounds: usize) -> f32 {
         fn narrow(rounds: usize) -> f32 {
             fused(rounds)
         }
-        if is_x86_feature_detected!("avx512f") {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
             // SAFETY: the machine has the feature.
             return unsafe { wide(rounds) };
         }
