@@ -79,7 +79,7 @@ fn evaluate(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run
     params.seed = job.seed;
 
     let (encoder, matrix) = Encoder::fit_encode(source, &[LABEL], params.scale)?;
-    let features = encoder.features().len();
+    let features = encoder.columns().len();
     ensure!(matrix.rows() == job.set.rows, "it has {} rows, not {}", matrix.rows(), job.set.rows);
     let start = Instant::now();
     let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;

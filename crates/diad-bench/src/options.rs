@@ -30,9 +30,21 @@ impl Folders {
     }
 }
 
+/// Where the settings start from.
+#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
+pub enum Preset {
+    /// The default settings.
+    Default,
+    /// The paper's.
+    Paper,
+}
+
 /// The settings of the fits.
 #[derive(Debug, Args)]
 pub struct Settings {
+    /// The settings to start from.
+    #[arg(long, value_enum, default_value_t = Preset::Default)]
+    pub preset: Preset,
     /// Overrides a setting, for example `--set trees=100`; may be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub overrides: Vec<String>,
@@ -42,12 +54,16 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The default settings with the overrides.
+    /// The preset with the overrides.
     ///
     /// # Errors
     /// Names the setting that does not exist or the value that does not fit.
     pub fn params(&self) -> Result<Params> {
-        let mut value = serde_json::to_value(Params::default())?;
+        let preset = match self.preset {
+            Preset::Default => Params::default(),
+            Preset::Paper => Params::paper(),
+        };
+        let mut value = serde_json::to_value(preset)?;
         let fields = value.as_object_mut().context("the settings are no JSON object")?;
         if let Some(given) = self.overrides.iter().find(|given| !given.contains('=')) {
             bail!("{given} is not NAME=VALUE");
@@ -74,9 +90,11 @@ impl Settings {
         pairs.map(|(name, value)| (name.replace('-', "_"), value))
     }
 
-    /// The overrides as they are written on the command line, each with a space before it.
+    /// Preset and overrides as they are written on the command line, each with a space before it.
     pub fn command_line(&self) -> String {
-        self.overrides.iter().map(|given| format!(" --set {given}")).collect()
+        let preset = if self.preset == Preset::Paper { " --preset paper" } else { "" };
+        let overrides: String = self.overrides.iter().map(|given| format!(" --set {given}")).collect();
+        format!("{preset}{overrides}")
     }
 
     /// Makes the pool of the wanted threads, `otherwise` where none is asked for. Call it once.
@@ -112,7 +130,8 @@ mod tests {
     use super::*;
 
     fn settings(overrides: &[&str]) -> Settings {
-        Settings { overrides: overrides.iter().map(ToString::to_string).collect(), threads: None }
+        let overrides = overrides.iter().map(ToString::to_string).collect();
+        Settings { preset: Preset::Default, overrides, threads: None }
     }
 
     #[test]
@@ -120,6 +139,10 @@ mod tests {
         let params = settings(&["trees=100", "min-temperature=0.2"]).params().expect("both exist");
         assert_eq!((params.trees, params.min_temperature), (100, 0.2));
         assert_eq!(params.layers, Params::default().layers);
+        let paper = Settings { preset: Preset::Paper, ..settings(&["trees=100"]) };
+        let expected = Params { trees: 100, ..Params::paper() };
+        assert_eq!(paper.params().expect("it exists"), expected);
+        assert_eq!(paper.command_line(), " --preset paper --set trees=100");
     }
 
     #[test]

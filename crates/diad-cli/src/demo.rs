@@ -35,12 +35,12 @@ const INTRODUCTION: &str = "\
 Thyroid tests of 7200 people: age and five measurements, scaled by the source.
 534 of them are labelled as not normal; the training does not see the labels.
 Data: Thyroid Disease, Ross Quinlan, UCI Machine Learning Repository, CC BY 4.0.
-Training takes about a minute.
+Training takes a few seconds.
 
 ";
 
 pub fn run(args: &Args) -> Result<()> {
-    let params = settings::with_steps(args.steps);
+    let params = settings::with_steps(Params::default(), Some(args.steps));
     params.validate()?;
     let [table, model, scores] =
         ["thyroid.csv", "thyroid.diad", "scores.csv"].map(|name| args.dir.join(name));

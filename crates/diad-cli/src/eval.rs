@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Labels and scores of all rows.
 fn score_labelled(detector: &Detector, table: &Path, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
-    if detector.encoder().features().iter().any(|feature| feature.name == label) {
+    if detector.encoder().columns().iter().any(|column| column.name == label) {
         let typed = output::typed(label).unwrap_or("and its name");
         bail!(
             "the model was trained with column {} as a feature; train it again with --label {typed}",

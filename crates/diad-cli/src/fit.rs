@@ -49,7 +49,7 @@ pub fn run(args: Args) -> Result<()> {
     output::say(&format!(
         "Trained on {} rows and {} features in {:.1} s; the model is in {}.\n",
         detector.training_rows(),
-        detector.encoder().features().len(),
+        detector.encoder().columns().len(),
         started.elapsed().as_secs_f64(),
         shown(&args.output),
     ))

@@ -21,21 +21,21 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.model)?;
     let bytes = std::fs::metadata(&args.model).map(|file| file.len());
-    let features = detector.encoder().features();
+    let columns = detector.encoder().columns();
     let mut text = shown(&args.model);
     if let Ok(bytes) = bytes {
         write!(text, ", {}", size(bytes))?;
     }
-    writeln!(text, "\ntrained on {} rows and {} features", detector.training_rows(), features.len())?;
+    writeln!(text, "\ntrained on {} rows and {} columns", detector.training_rows(), columns.len())?;
     writeln!(text, "\nSettings")?;
     for (name, value) in settings::listed(detector.params()) {
-        writeln!(text, "  {name:<16} {value}")?;
+        writeln!(text, "  {name:<17} {value}")?;
     }
-    writeln!(text, "\nFeatures, with their smallest and largest training values")?;
-    let names: Vec<String> = features.iter().map(|feature| printable(&feature.name)).collect();
+    writeln!(text, "\nColumns, with their smallest and largest training values")?;
+    let names: Vec<String> = columns.iter().map(|column| printable(&column.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
-    for (name, feature) in names.iter().zip(features) {
-        writeln!(text, "  {name:<width$}  {} to {}", number(feature.min), number(feature.max))?;
+    for (name, column) in names.iter().zip(columns) {
+        writeln!(text, "  {name:<width$}  {} to {}", number(column.min), number(column.max))?;
     }
     output::say(&text)
 }

@@ -40,7 +40,7 @@ Tables are CSV files with a header line, or Parquet files. All features are numb
 
 #[derive(Subcommand)]
 enum Command {
-    Fit(fit::Args),
+    Fit(Box<fit::Args>),
     Score(score::Args),
     Eval(eval::Args),
     Info(info::Args),
@@ -78,7 +78,7 @@ fn run(cli: Cli) -> Result<()> {
             .context("cannot start the threads")?;
     }
     match cli.command {
-        Command::Fit(args) => fit::run(args),
+        Command::Fit(args) => fit::run(*args),
         Command::Score(args) => score::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Info(args) => info::run(&args),

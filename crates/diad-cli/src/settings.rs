@@ -1,147 +1,128 @@
 //! The settings of a fit as options, and back as lines of text.
 
-use clap::Args;
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
+use std::fmt::Display;
+
+use clap::{Args, ValueEnum};
 use diad::{Params, Scale};
 
-/// Every setting of a fit.
-#[derive(Args)]
-#[command(next_help_heading = "Settings of the training")]
-pub struct Settings {
-    /// How columns are scaled: in proportion, or bent so that huge values do not squeeze all others together
-    #[arg(long, value_name = "SCALE", default_value = name(Params::default().scale), value_parser = scales())]
-    scale: Scale,
-    /// Whether the score counts how far into the tails of its columns a row lies
-    #[arg(long, value_name = "true|false", default_value_t = Params::default().tails, action = clap::ArgAction::Set)]
-    tails: bool,
-    /// How many pairs of columns at most get a table of their sparsity; 0 for none
-    #[arg(long, value_name = "N", default_value_t = Params::default().tables)]
-    tables: usize,
-    /// Layers of trees; a layer's trees may build on the outputs of all earlier layers
-    #[arg(long, value_name = "N", default_value_t = Params::default().layers)]
-    layers: usize,
-    /// Trees in each layer
-    #[arg(long, value_name = "N", default_value_t = Params::default().trees)]
-    trees: usize,
-    /// Splits in each tree; a tree has 2^depth leaves
-    #[arg(long, value_name = "N", default_value_t = Params::default().depth)]
-    depth: usize,
-    /// Outputs of each tree: the first is its score, all are offered to later layers
-    #[arg(long, value_name = "N", default_value_t = Params::default().outputs)]
-    outputs: usize,
-    /// Length of the attention keys and queries between layers
-    #[arg(long, value_name = "N", default_value_t = Params::default().attention)]
-    attention: usize,
-    /// Share of the features a tree may choose from (at least two)
-    #[arg(long, value_name = "X", default_value_t = Params::default().feature_share)]
-    feature_share: f64,
-    /// Most features a tree may use: 2 for a GA²M, 1 for a GAM
-    #[arg(long, value_name = "N", default_value_t = Params::default().interactions)]
-    interactions: usize,
-    /// Rows per training step, and uniform points per step
-    #[arg(long, value_name = "N", default_value_t = Params::default().batch)]
-    batch: usize,
-    /// Training steps
-    #[arg(long, value_name = "N", default_value_t = Params::default().steps)]
-    steps: usize,
-    /// Steps over which the learning rate rises to its full value [default: 1000, at most half the steps]
-    #[arg(long, value_name = "N")]
-    warmup: Option<usize>,
-    /// Adam's learning rate after the warm-up
-    #[arg(long, value_name = "X", default_value_t = Params::default().learning_rate)]
-    learning_rate: f64,
-    /// Steps over which the temperature falls from 1 to its minimum [default: 1000, at most half the steps]
-    #[arg(long, value_name = "N")]
-    anneal: Option<usize>,
-    /// The temperature of the splits after annealing, in training and in scoring
-    #[arg(long, value_name = "X", default_value_t = Params::default().min_temperature)]
-    min_temperature: f64,
-    /// Added to the count and the volume of every leaf
-    #[arg(long, value_name = "X", default_value_t = Params::default().smoothing)]
-    smoothing: f64,
-    /// Share of the new sparsity in each update of the leaf weights
-    #[arg(long, value_name = "X", default_value_t = Params::default().damping)]
-    damping: f64,
-    /// Chance that a tree is left out of the loss at a step
-    #[arg(long, value_name = "X", default_value_t = Params::default().dropout)]
-    dropout: f64,
-    /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = Params::default().seed)]
-    seed: u64,
+/// Where the settings start from.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub enum Preset {
+    /// What did best over many tables
+    Default,
+    /// What the paper describes: trees alone, three times as many, trained twice as long
+    Paper,
 }
 
-/// A scale by the name of its option.
-fn name(scale: Scale) -> &'static str {
-    match scale {
-        Scale::Linear => "linear",
-        Scale::Bent => "bent",
-    }
-}
-
-fn scales() -> impl TypedValueParser<Value = Scale> {
-    PossibleValuesParser::new(["linear", "bent"])
-        .map(|given| if given == "bent" { Scale::Bent } else { Scale::Linear })
-}
-
-/// The default settings for that many steps: few steps shorten the warm-up and the annealing.
-pub fn with_steps(steps: usize) -> Params {
-    let default = Params::default();
-    Params { steps, warmup: default.warmup.min(steps / 2), anneal: default.anneal.min(steps / 2), ..default }
-}
-
-impl From<Settings> for Params {
-    fn from(settings: Settings) -> Self {
-        let default = with_steps(settings.steps);
-        Self {
-            scale: settings.scale,
-            tails: settings.tails,
-            tables: settings.tables,
-            layers: settings.layers,
-            trees: settings.trees,
-            depth: settings.depth,
-            outputs: settings.outputs,
-            attention: settings.attention,
-            feature_share: settings.feature_share,
-            interactions: settings.interactions,
-            batch: settings.batch,
-            steps: settings.steps,
-            warmup: settings.warmup.unwrap_or(default.warmup),
-            learning_rate: settings.learning_rate,
-            anneal: settings.anneal.unwrap_or(default.anneal),
-            min_temperature: settings.min_temperature,
-            smoothing: settings.smoothing,
-            damping: settings.damping,
-            dropout: settings.dropout,
-            seed: settings.seed,
+impl Preset {
+    fn params(self) -> Params {
+        match self {
+            Self::Default => Params::default(),
+            Self::Paper => Params::paper(),
         }
     }
 }
 
-/// Every setting by the name of its option, with its value.
-pub fn listed(params: &Params) -> [(&'static str, String); 20] {
-    [
-        ("scale", name(params.scale).to_owned()),
-        ("tails", params.tails.to_string()),
-        ("tables", params.tables.to_string()),
-        ("layers", params.layers.to_string()),
-        ("trees", params.trees.to_string()),
-        ("depth", params.depth.to_string()),
-        ("outputs", params.outputs.to_string()),
-        ("attention", params.attention.to_string()),
-        ("feature-share", params.feature_share.to_string()),
-        ("interactions", params.interactions.to_string()),
-        ("batch", params.batch.to_string()),
-        ("steps", params.steps.to_string()),
-        ("warmup", params.warmup.to_string()),
-        ("learning-rate", params.learning_rate.to_string()),
-        ("anneal", params.anneal.to_string()),
-        ("min-temperature", params.min_temperature.to_string()),
-        ("smoothing", params.smoothing.to_string()),
-        ("damping", params.damping.to_string()),
-        ("dropout", params.dropout.to_string()),
-        ("seed", params.seed.to_string()),
-    ]
+/// The help of a setting, with its default.
+fn help<T: Display + PartialEq>(text: &str, default: T, paper: T) -> String {
+    if default == paper {
+        format!("{text} [default: {default}]")
+    } else {
+        format!("{text} [default: {default}; paper: {paper}]")
+    }
+}
+
+/// Declares every setting once: as an option, as a field of [`Params`], and as a line of text.
+macro_rules! settings {
+    ($($name:ident: $type:ty, $value:literal, $text:literal;)*) => {
+        /// Every setting of a fit.
+        #[derive(Args)]
+        #[command(next_help_heading = "Settings of the training")]
+        pub struct Settings {
+            /// The settings to start from
+            #[arg(long, value_enum, value_name = "NAME", default_value_t = Preset::Default)]
+            preset: Preset,
+            $(#[arg(
+                long,
+                value_name = $value,
+                help = help($text, shown(&Params::default().$name), shown(&Params::paper().$name)),
+            )]
+            $name: Option<$type>,)*
+        }
+
+        impl From<Settings> for Params {
+            fn from(given: Settings) -> Self {
+                let preset = with_steps(given.preset.params(), given.steps);
+                Self { $($name: given.$name.map_or(preset.$name, Into::into),)* }
+            }
+        }
+
+        /// Every setting by the name of its option, with its value.
+        pub fn listed(params: &Params) -> Vec<(String, String)> {
+            vec![$((stringify!($name).replace('_', "-"), shown(&params.$name)),)*]
+        }
+    };
+}
+
+settings! {
+    scale: Scales, "SCALE", "In which scale the model sees columns: in proportion, bent so that huge values do not squeeze all others together, or both";
+    weight_trees: f64, "X", "Weight of the trees in the score; 0 trains none";
+    weight_tails: f64, "X", "Weight of how far into the tails of its columns a row lies";
+    weight_columns: f64, "X", "Weight of how sparse the data are around a row, column by column";
+    weight_pairs: f64, "X", "Weight of how sparse the data are around a row, pair by pair";
+    weight_relations: f64, "X", "Weight of how unlikely a row is, given which columns go together";
+    pairs: usize, "N", "Most pairs of columns looked at for the weight of pairs";
+    relation_strength: f64, "X", "How much a broken relation between two columns counts against an unlikely value of one";
+    layers: usize, "N", "Layers of trees; a layer's trees may build on the outputs of all earlier layers";
+    trees: usize, "N", "Trees in each layer";
+    depth: usize, "N", "Splits in each tree; a tree has 2^depth leaves";
+    outputs: usize, "N", "Outputs of each tree: the first is its score, all are offered to later layers";
+    attention: usize, "N", "Length of the attention keys and queries between layers";
+    feature_share: f64, "X", "Share of the features a tree may choose from (at least two)";
+    interactions: usize, "N", "Most features a tree may use: 2 for a GA²M, 1 for a GAM";
+    batch: usize, "N", "Rows per training step, and uniform points per step";
+    steps: usize, "N", "Training steps";
+    warmup: usize, "N", "Steps over which the learning rate rises to its full value, at most half the steps";
+    learning_rate: f64, "X", "Adam's learning rate after the warm-up";
+    anneal: usize, "N", "Steps over which the temperature falls from 1 to its minimum, at most half the steps";
+    min_temperature: f64, "X", "The temperature of the splits after annealing, in training and in scoring";
+    smoothing: f64, "X", "Added to the count and the volume of every leaf";
+    damping: f64, "X", "Share of the new sparsity in each update of the leaf weights";
+    dropout: f64, "X", "Chance that a tree is left out of the loss at a step";
+    seed: u64, "N", "Seed of every random choice";
+}
+
+/// The scales by the names of their options.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub enum Scales {
+    Linear,
+    Bent,
+    Both,
+}
+
+impl From<Scales> for Scale {
+    fn from(scale: Scales) -> Self {
+        match scale {
+            Scales::Linear => Self::Linear,
+            Scales::Bent => Self::Bent,
+            Scales::Both => Self::Both,
+        }
+    }
+}
+
+/// A setting as it is typed.
+fn shown<T: serde::Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        Ok(value) => value.to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Settings for so many steps: few steps shorten the warm-up and the annealing.
+pub fn with_steps(preset: Params, steps: Option<usize>) -> Params {
+    let steps = steps.unwrap_or(preset.steps);
+    Params { steps, warmup: preset.warmup.min(steps / 2), anneal: preset.anneal.min(steps / 2), ..preset }
 }
 
 #[cfg(test)]
@@ -161,21 +142,20 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_of_the_library() {
+    fn the_presets_are_those_of_the_library() {
         assert_eq!(params(&[]), Params::default());
+        assert_eq!(params(&["--preset", "paper"]), Params::paper());
+        assert_eq!(params(&["--preset", "paper", "--trees", "9"]), Params { trees: 9, ..Params::paper() });
     }
 
     #[test]
     fn every_setting_has_an_option_and_is_listed() {
         let params_json = serde_json::to_value(Params::default()).unwrap();
-        let names = listed(&Params::default()).map(|(name, _)| name);
+        let listed = listed(&Params::default());
         for field in params_json.as_object().unwrap().keys() {
-            assert!(names.contains(&field.replace('_', "-").as_str()), "{field} is not listed");
+            let name = field.replace('_', "-");
+            assert!(listed.iter().any(|(listed, _)| *listed == name), "{field} is not listed");
         }
-    }
-
-    fn plain(value: &serde_json::Value) -> String {
-        value.as_str().map_or_else(|| value.to_string(), str::to_owned)
     }
 
     #[test]
@@ -183,8 +163,13 @@ mod tests {
         // No value is another's or a default, so that no two can be mixed up unseen.
         let given = Params {
             scale: Scale::Bent,
-            tails: true,
-            tables: 77,
+            weight_trees: 1.25,
+            weight_tails: 0.75,
+            weight_columns: 0.25,
+            weight_pairs: 1.5,
+            weight_relations: 1.75,
+            pairs: 77,
+            relation_strength: 2.5,
             layers: 4,
             trees: 301,
             depth: 5,
@@ -210,11 +195,11 @@ mod tests {
         assert_eq!(values.len(), options.len());
         let args: Vec<String> = options
             .iter()
-            .map(|(field, value)| format!("--{}={}", field.replace('_', "-"), plain(value)))
+            .map(|(field, value)| format!("--{}={}", field.replace('_', "-"), shown(value)))
             .collect();
         assert_eq!(params(&args.iter().map(String::as_str).collect::<Vec<&str>>()), given);
         for (name, value) in listed(&given) {
-            assert_eq!(value, plain(&options[&name.replace('-', "_")]), "{name}");
+            assert_eq!(value, shown(&options[&name.replace('-', "_")]), "{name}");
         }
     }
 

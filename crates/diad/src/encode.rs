@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::params::Scale;
@@ -38,7 +39,7 @@ impl Matrix {
     }
 }
 
-/// How a feature is bent: proportional near the median, logarithmic beyond the spread.
+/// How a column is bent: proportional near the median, logarithmic beyond the spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bend {
@@ -54,41 +55,78 @@ impl Bend {
     }
 }
 
-/// One feature's name and range in the training data.
+/// One column's name and range in the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Feature {
+#[serde(deny_unknown_fields)]
+pub struct Column {
     /// The column's name.
     pub name: String,
-    /// Smallest training value, scaled to -1.
+    /// Smallest training value.
     pub min: f64,
-    /// Largest training value, scaled to 1.
+    /// Largest training value.
     pub max: f64,
-    /// How it is bent in between; nothing: linear.
+    /// How it can be bent; nothing for columns of one or two values, and where no bent scale was asked for.
     pub bend: Option<Bend>,
 }
 
-impl Feature {
-    /// Scales a value: the training range becomes [-1, 1]. Values outside of it are scaled by the same
-    /// line, not clipped. Where all training values are the same, that value becomes -1.
-    ///
-    /// ```
-    /// let age = diad::encode::Feature { name: "age".into(), min: 20.0, max: 60.0, bend: None };
-    /// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
-    /// ```
+/// A column in one of its scales: what the model sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// Which of the encoder's columns.
+    pub column: u32,
+    /// Whether it is bent.
+    pub bent: bool,
+}
+
+/// The scale of a feature: the training range becomes [-1, 1]. Values outside of it go on by the same rule, not
+/// clipped. Where all training values are the same, that value becomes -1.
+///
+/// ```
+/// use diad::encode::{Column, Scaler};
+///
+/// let age = Scaler::new(&Column { name: "age".into(), min: 20.0, max: 60.0, bend: None }, false);
+/// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
+/// assert_eq!(age.original(-0.5), 30.0);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Scaler {
+    bend: Option<Bend>,
+    low: f64,
+    high: f64,
+}
+
+impl Scaler {
+    /// The scale of a column, bent if asked for and if it can be.
+    pub fn new(column: &Column, bent: bool) -> Self {
+        let bend = column.bend.filter(|_| bent);
+        let [low, high] = [column.min, column.max].map(|end| bend.map_or(end, |bend| bend.apply(end)));
+        Self { bend, low, high }
+    }
+
+    /// A value of the column to a value of the model.
+    #[inline]
     pub fn scale(&self, value: f64) -> f32 {
-        let (min, max, value) = match &self.bend {
-            Some(bend) => (bend.apply(self.min), bend.apply(self.max), bend.apply(value)),
-            None => (self.min, self.max, value),
-        };
-        let range = max - min;
-        let share = if max == min {
-            value - min
+        let value = self.bend.map_or(value, |bend| bend.apply(value));
+        let range = self.high - self.low;
+        let share = if self.high == self.low {
+            value - self.low
         } else if range.is_finite() {
-            (value - min) / range
+            (value - self.low) / range
         } else {
-            (value / 2.0 - min / 2.0) / (max / 2.0 - min / 2.0)
+            (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
         };
         (share * 2.0 - 1.0).clamp(-LARGEST_SCALED, LARGEST_SCALED) as f32
+    }
+
+    /// A value of the model back to a value of the column.
+    pub fn original(&self, scaled: f32) -> f64 {
+        let share = (f64::from(scaled) + 1.0) / 2.0;
+        let value = self.low * (1.0 - share) + self.high * share;
+        match self.bend {
+            Some(bend) => bend.median + bend.spread * libm::sinh(value),
+            None => value,
+        }
     }
 }
 
@@ -101,12 +139,14 @@ impl Feature {
 /// let names = vec!["id".into(), "height".into()];
 /// let table = Table::new(names, vec![vec![7.0, 8.0, 9.0], vec![1.5, 2.0, 1.75]])?;
 /// let encoder = Encoder::fit(&table, &["id"], Scale::Linear)?;
-/// assert_eq!(encoder.features()[0].name, "height");
+/// assert_eq!(encoder.columns()[0].name, "height");
 /// assert_eq!(encoder.encode(&table)?.values, [-1.0, 1.0, 0.0]);
 /// # Ok::<(), diad::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Encoder {
+    columns: Vec<Column>,
     features: Vec<Feature>,
 }
 
@@ -131,24 +171,67 @@ impl Encoder {
         Ok((encoder, matrix))
     }
 
-    /// The features, in the order the model sees them.
+    /// The columns of the table that are features.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// What the model sees, in order: every column once, then some of them in a second scale.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
 
-    /// Whether every range is one that fitting could have found; false for a made-up model file.
+    /// The scales of the features, in order.
+    pub fn scalers(&self) -> Vec<Scaler> {
+        let scaler = |feature: &Feature| Scaler::new(&self.columns[feature.column as usize], feature.bent);
+        self.features.iter().map(scaler).collect()
+    }
+
+    /// Whether everything is as fitting could have found it; false for a made-up model file.
     pub(crate) fn is_valid(&self) -> bool {
         let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
-        let ordered = |f: &Feature| {
-            f.min.is_finite() && f.max.is_finite() && f.min <= f.max && f.bend.as_ref().is_none_or(bent)
+        let ordered = |c: &Column| {
+            c.min.is_finite() && c.max.is_finite() && c.min <= c.max && c.bend.as_ref().is_none_or(bent)
         };
-        let names: HashSet<&str> = self.features.iter().map(|feature| feature.name.as_str()).collect();
-        !names.is_empty() && names.len() == self.features.len() && self.features.iter().all(ordered)
+        let names: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let columns = self.columns.len();
+        let known = |f: &Feature| {
+            self.columns.get(f.column as usize).is_some_and(|column| !f.bent || column.bend.is_some())
+        };
+        let distinct: HashSet<(u32, bool)> = self.features.iter().map(|f| (f.column, f.bent)).collect();
+        !names.is_empty()
+            && names.len() == columns
+            && self.columns.iter().all(ordered)
+            && self.features.len() >= columns
+            && self.features.iter().take(columns).zip(0..).all(|(feature, column)| feature.column == column)
+            && distinct.len() == self.features.len()
+            && self.features.iter().all(known)
     }
 
     /// What to read from a table: the features, nothing else.
     pub fn selection(&self) -> Selection {
-        Selection::only(self.features.iter().map(|feature| feature.name.as_str()))
+        Selection::only(self.columns.iter().map(|column| column.name.as_str()))
+    }
+
+    /// The columns of a batch that are features, found by name whatever their order, and checked.
+    ///
+    /// # Errors
+    /// Names the columns that are missing, or the first value that is missing or infinite.
+    pub fn find<'a>(&self, batch: &'a Table) -> Result<Vec<&'a [f64]>> {
+        let positions: HashMap<&str, usize> =
+            batch.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+        let lacking = |column: &&Column| !positions.contains_key(column.name.as_str());
+        let missing: Vec<String> =
+            self.columns.iter().filter(lacking).map(|column| column.name.clone()).collect();
+        if !missing.is_empty() {
+            return Err(Error::MissingColumns { names: missing });
+        }
+        let found: Vec<&[f64]> =
+            self.columns.iter().map(|column| batch.column(positions[column.name.as_str()])).collect();
+        for (column, values) in self.columns.iter().zip(&found) {
+            check_finite(batch, &column.name, values)?;
+        }
+        Ok(found)
     }
 
     /// Encodes a whole source.
@@ -163,60 +246,48 @@ impl Encoder {
         self.fill(source, rows)
     }
 
-    /// Encodes one batch, appending to `out`. Columns are found by name, whatever their order.
+    /// Encodes one batch, appending to `out`.
     ///
     /// # Errors
-    /// Names the columns that are missing, or the first value that is missing or infinite.
+    /// As [`Encoder::find`].
     pub fn encode_batch(&self, batch: &Table, out: &mut Vec<f32>) -> Result<()> {
-        let positions: HashMap<&str, usize> =
-            batch.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
-        let lacking = |feature: &&Feature| !positions.contains_key(feature.name.as_str());
-        let missing: Vec<String> =
-            self.features.iter().filter(lacking).map(|feature| feature.name.clone()).collect();
-        if !missing.is_empty() {
-            return Err(Error::MissingColumns { names: missing });
-        }
-        let columns: Vec<&[f64]> =
-            self.features.iter().map(|feature| batch.column(positions[feature.name.as_str()])).collect();
-        for (feature, column) in self.features.iter().zip(&columns) {
-            check_finite(batch, &feature.name, column)?;
-        }
+        let columns = self.find(batch)?;
+        let scalers = self.scalers();
         let (start, width) = (out.len(), self.features.len());
         out.resize(start + batch.rows() * width, 0.0);
         // Blocks of rows that stay in the cache while the columns are written across them.
-        for (block, rows) in out[start..].chunks_mut(BLOCK_ROWS * width).enumerate() {
-            for (offset, (feature, column)) in self.features.iter().zip(&columns).enumerate() {
+        out[start..].par_chunks_mut(BLOCK_ROWS * width).enumerate().for_each(|(block, rows)| {
+            for (offset, (feature, scaler)) in self.features.iter().zip(&scalers).enumerate() {
+                let column = &columns[feature.column as usize][block * BLOCK_ROWS..];
                 let slots = rows[offset..].iter_mut().step_by(width);
-                slots
-                    .zip(&column[block * BLOCK_ROWS..])
-                    .for_each(|(slot, &value)| *slot = feature.scale(value));
+                slots.zip(column).for_each(|(slot, &value)| *slot = scaler.scale(value));
             }
-        }
+        });
         Ok(())
     }
 
     fn fit_counting(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, usize)> {
         let mut reader = source.open(&Selection::except(ignored))?;
-        let start = |name: &String| Feature {
+        let start = |name: &String| Column {
             name: name.clone(),
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
             bend: None,
         };
-        let mut features: Vec<Feature> = reader.names().iter().map(start).collect();
-        if features.is_empty() {
+        let mut columns: Vec<Column> = reader.names().iter().map(start).collect();
+        if columns.is_empty() {
             return Err(Error::NoFeatures);
         }
         let mut rows = 0;
-        let mut sample = RowSample::new(features.len());
+        let mut sample = RowSample::new(columns.len());
         while let Some(batch) = reader.next_batch()? {
-            for (index, feature) in features.iter_mut().enumerate() {
-                let column = batch.column(index);
-                check_finite(&batch, &feature.name, column)?;
-                feature.min = column.iter().copied().fold(feature.min, f64::min);
-                feature.max = column.iter().copied().fold(feature.max, f64::max);
+            for (index, column) in columns.iter_mut().enumerate() {
+                let values = batch.column(index);
+                check_finite(&batch, &column.name, values)?;
+                column.min = values.iter().copied().fold(column.min, f64::min);
+                column.max = values.iter().copied().fold(column.max, f64::max);
             }
-            if scale == Scale::Bent {
+            if scale != Scale::Linear {
                 sample.add(&batch);
             }
             rows += batch.rows();
@@ -224,15 +295,22 @@ impl Encoder {
         if rows < 2 {
             return Err(Error::TooFewRows { rows });
         }
-        if features.iter().all(|feature| feature.min == feature.max) {
+        if columns.iter().all(|column| column.min == column.max) {
             return Err(Error::AllConstant);
         }
-        if scale == Scale::Bent {
-            for (index, feature) in features.iter_mut().enumerate() {
-                feature.bend = find_bend(sample.column(index));
+        if scale != Scale::Linear {
+            for (index, column) in columns.iter_mut().enumerate() {
+                column.bend = find_bend(sample.column(index));
             }
         }
-        Ok((Self { features }, rows))
+        let first = |(column, given): (u32, &Column)| Feature { column, bent: given.bend.is_some() };
+        let mut features: Vec<Feature> = (0..).zip(&columns).map(first).collect();
+        if scale == Scale::Both {
+            let second = features.iter().filter(|feature| feature.bent);
+            let second: Vec<Feature> = second.map(|&feature| Feature { bent: false, ..feature }).collect();
+            features.extend(second);
+        }
+        Ok((Self { columns, features }, rows))
     }
 
     fn fill(&self, source: &dyn Source, rows: usize) -> Result<Matrix> {
@@ -339,7 +417,7 @@ mod tests {
             Encoder::fit_encode(&table(&[("a", &[3.0, 3.0]), ("b", &[0.0, 4.0])]), &[], Scale::Linear)
                 .unwrap();
         assert_eq!(matrix.values, [-1.0, -1.0, -1.0, 1.0]);
-        assert_eq!(encoder.features()[0].scale(4.0), 1.0);
+        assert_eq!(encoder.scalers()[0].scale(4.0), 1.0);
     }
 
     #[test]
@@ -354,10 +432,24 @@ mod tests {
         assert!(spread(&linear) < 1e-5 && spread(&bent) > 0.02, "{} {}", spread(&linear), spread(&bent));
         assert_eq!((bent.row(0)[0], bent.row(999)[0]), (-1.0, 1.0));
         assert!(bent.values.chunks(2).collect::<Vec<_>>().windows(2).all(|rows| rows[0][0] < rows[1][0]));
-        assert!(encoder.features()[0].bend.is_some());
-        assert!(encoder.features()[1].bend.is_none(), "a column of two values stays as it is");
+        assert!(encoder.columns()[0].bend.is_some());
+        assert!(encoder.columns()[1].bend.is_none(), "a column of two values stays as it is");
         let (same, _) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
         assert_eq!(same, encoder);
+        let heavy = encoder.scalers()[0];
+        for value in [0.0, 0.37, 0.9, 1e6] {
+            let back = heavy.original(heavy.scale(value));
+            assert!((back - value).abs() <= 1e-4 * value.abs().max(1.0), "{value} comes back as {back}");
+        }
+        // Both scales: the bent one first, then the linear one of the column that is bent.
+        let (encoder, both) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
+        let order: Vec<(u32, bool)> = encoder.features().iter().map(|f| (f.column, f.bent)).collect();
+        assert_eq!(order, [(0, true), (1, false), (0, false)]);
+        for row in 0..1000 {
+            let [x, flag] = [bent.row(row)[0], bent.row(row)[1]];
+            assert_eq!(both.row(row), [x, flag, linear.row(row)[0]]);
+        }
+        assert!(encoder.is_valid());
     }
 
     #[test]
@@ -413,12 +505,13 @@ mod tests {
             x in any::<f64>().prop_filter("finite", |v| v.is_finite()),
             y in any::<f64>().prop_filter("finite", |v| v.is_finite()),
         ) {
-            let feature = Feature { name: "f".into(), min: a.min(b), max: a.max(b), bend: None };
-            let [low, high] = [x.min(y), x.max(y)].map(|value| feature.scale(value));
+            let column = Column { name: "f".into(), min: a.min(b), max: a.max(b), bend: None };
+            let scaler = Scaler::new(&column, false);
+            let [low, high] = [x.min(y), x.max(y)].map(|value| scaler.scale(value));
             prop_assert!(low.is_finite() && high.is_finite() && low <= high);
-            prop_assert_eq!(feature.scale(feature.min), -1.0);
+            prop_assert_eq!(scaler.scale(column.min), -1.0);
             if a != b {
-                prop_assert_eq!(feature.scale(feature.max), 1.0);
+                prop_assert_eq!(scaler.scale(column.max), 1.0);
             }
         }
     }

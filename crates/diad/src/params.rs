@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// How the values of a column are spread over the range of the model.
+/// In which scale the model sees a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
@@ -13,22 +13,38 @@ pub enum Scale {
     /// Proportional near the median, logarithmic far from it, so that a few huge values do not squeeze all others
     /// into a corner. Columns of two values stay linear.
     Bent,
+    /// Both: every tree chooses.
+    Both,
 }
 
-/// Every setting of a fit. The defaults are the paper's; the first three settings go beyond it.
+/// Every setting of a fit.
 ///
 /// ```
-/// let params = diad::Params { trees: 100, ..diad::Params::default() };
+/// use diad::Params;
+///
+/// let params = Params { trees: 50, ..Params::default() };
 /// assert!(params.validate().is_ok());
+/// assert_eq!(Params::paper().trees, 300);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Params {
-    /// How columns are scaled.
+    /// In which scale the model sees columns.
     pub scale: Scale,
-    /// Whether the score counts how far into the tails of its columns a row lies.
-    pub tails: bool,
-    /// How many pairs of columns at most get a table of their sparsity; 0 for none.
-    pub tables: usize,
+    /// Weight of the trees in the score. With 0 none are trained.
+    pub weight_trees: f64,
+    /// Weight of how far into the tails of its columns a row lies.
+    pub weight_tails: f64,
+    /// Weight of how sparse the data are around a row, column by column.
+    pub weight_columns: f64,
+    /// Weight of how sparse the data are around a row, pair by pair.
+    pub weight_pairs: f64,
+    /// Weight of how unlikely a row is, given which columns go together.
+    pub weight_relations: f64,
+    /// How many pairs of columns at most are looked at for `weight_pairs`.
+    pub pairs: usize,
+    /// How much a broken relation between two columns counts against an unlikely value of one.
+    pub relation_strength: f64,
     /// Layers of trees. A layer's trees may build on the outputs of all earlier layers.
     pub layers: usize,
     /// Trees in each layer.
@@ -68,9 +84,35 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
+            scale: Scale::Both,
+            weight_trees: 1.0,
+            weight_tails: 1.0,
+            weight_columns: 1.0,
+            weight_pairs: 0.5,
+            weight_relations: 1.0,
+            pairs: 300,
+            trees: 100,
+            feature_share: 0.15,
+            steps: 1000,
+            warmup: 500,
+            anneal: 500,
+            ..Self::paper()
+        }
+    }
+}
+
+impl Params {
+    /// The settings of the paper: trees alone, in the linear scale.
+    pub fn paper() -> Self {
+        Self {
             scale: Scale::Linear,
-            tails: false,
-            tables: 0,
+            weight_trees: 1.0,
+            weight_tails: 0.0,
+            weight_columns: 0.0,
+            weight_pairs: 0.0,
+            weight_relations: 0.0,
+            pairs: 300,
+            relation_strength: 2.0,
             layers: 3,
             trees: 300,
             depth: 4,
@@ -90,9 +132,12 @@ impl Default for Params {
             seed: 0,
         }
     }
-}
 
-impl Params {
+    /// The weights of the parts of the score: trees, tails, columns, pairs, relations.
+    pub fn weights(&self) -> [f64; 5] {
+        [self.weight_trees, self.weight_tails, self.weight_columns, self.weight_pairs, self.weight_relations]
+    }
+
     /// Checks every setting against its range.
     ///
     /// # Errors
@@ -101,7 +146,19 @@ impl Params {
         fn check(ok: bool, name: &'static str, value: impl ToString, must: &'static str) -> Result<()> {
             if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
         }
-        check(self.tables <= 5000, "tables", self.tables, "at most 5000")?;
+        let names = ["weight-trees", "weight-tails", "weight-columns", "weight-pairs", "weight-relations"];
+        for (name, weight) in names.into_iter().zip(self.weights()) {
+            check((0.0..=1e6).contains(&weight), name, weight, "from 0 to 1000000")?;
+        }
+        let total: f64 = self.weights().iter().sum();
+        check(total >= 1e-6, "weight-trees", self.weight_trees, "above 0 where all other weights are 0")?;
+        check(self.pairs <= 5000, "pairs", self.pairs, "at most 5000")?;
+        check(
+            (0.0..=100.0).contains(&self.relation_strength),
+            "relation-strength",
+            self.relation_strength,
+            "from 0 to 100",
+        )?;
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
         check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
         check((1..=6).contains(&self.depth), "depth", self.depth, "from 1 to 6")?;

@@ -107,7 +107,7 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
             bytes.extend(tensor.iter().flat_map(|x| x.to_le_bytes()));
         }
     }
-    let curves = tables.curves.iter().flat_map(|curve| &curve.values);
+    let curves = tables.curves.iter().flat_map(|curve| curve.nodes.iter().chain(&curve.values));
     let grids = tables.grids.iter().flat_map(|grid| &grid.values);
     bytes.extend(curves.chain(grids).flat_map(|x| x.to_le_bytes()));
     let check = crc32fast::hash(&bytes);
@@ -181,7 +181,7 @@ impl Header {
         let shape = self.shape();
         let layer = |layer| 2 * shape.trees + tensor_lengths(shape, layer).iter().sum::<usize>();
         let trees: usize = (0..shape.layers).map(layer).sum();
-        let curves: usize = self.curves.iter().map(|&(_, nodes)| nodes).sum();
+        let curves: usize = self.curves.iter().map(|&(_, nodes)| 2 * nodes).sum();
         let grids: usize = self.grids.iter().map(|&(_, nodes)| nodes[0] * nodes[1]).sum();
         trees + curves + grids
     }
@@ -191,9 +191,8 @@ impl Header {
         let features = self.encoder.features().len();
         let known = |&feature: &u32| (feature as usize) < features;
         let sized = |nodes: &usize| (2..=1024).contains(nodes);
-        let most_curves = if self.params.tails { features } else { 0 };
-        self.curves.len() <= most_curves
-            && self.grids.len() <= self.params.tables
+        self.curves.len() <= features
+            && self.grids.len() <= self.params.pairs + features
             && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
             && self.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
     }
@@ -205,14 +204,21 @@ fn read_combination(
 ) -> std::result::Result<Combination, ModelFault> {
     let mut values = |n: usize| words.by_ref().take(n).map(f32::from_bits).collect::<Vec<f32>>();
     let mut curves = Vec::with_capacity(header.curves.len());
-    for &(feature, nodes) in &header.curves {
-        curves.push(Curve { feature, values: values(nodes) });
+    for &(feature, count) in &header.curves {
+        let (nodes, values) = (values(count), values(count));
+        if !nodes.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Err(ModelFault::Damaged("the nodes of a curve are out of order"));
+        }
+        curves.push(Curve { feature, nodes, values });
     }
     let mut grids = Vec::with_capacity(header.grids.len());
     for &(features, nodes) in &header.grids {
         grids.push(Grid { features, nodes, values: values(nodes[0] * nodes[1]) });
     }
-    let all = curves.iter().flat_map(|curve| &curve.values).chain(grids.iter().flat_map(|grid| &grid.values));
+    let all = curves
+        .iter()
+        .flat_map(|curve| curve.nodes.iter().chain(&curve.values))
+        .chain(grids.iter().flat_map(|grid| &grid.values));
     if !all.chain([&header.tree_factor, &header.shift]).all(|value| value.abs() <= 1e12) {
         return Err(ModelFault::Damaged("it holds numbers that make no sense"));
     }

@@ -1,4 +1,5 @@
 //! The trained, immutable detector: scores rows.
+use std::ops::Range;
 use std::path::Path;
 
 use crate::encode::Encoder;
@@ -37,19 +38,32 @@ impl Detector {
 
     /// Scores of encoded rows, one for each.
     pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
-        let forward = Forward { model: &self.model, wiring: &self.wiring };
         let width = rows.width;
-        let share = self.combination.tree_factor / self.model.shape.all_trees() as f32;
-        scores.par_chunks_mut(BLOCK_ROWS).zip(rows.values.par_chunks(BLOCK_ROWS * width)).for_each_init(
+        self.score_blocks(scores, |block, rows_of_block| {
+            let values = &rows.values[rows_of_block.start * width..rows_of_block.end * width];
+            block.fill_rows(values.chunks_exact(width));
+        });
+    }
+
+    /// Scores block by block; `fill` gives each block its rows.
+    fn score_blocks(&self, scores: &mut [f32], fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync) {
+        let forward = Forward { model: &self.model, wiring: &self.wiring };
+        let width = self.encoder.features().len();
+        let trees = self.model.shape.all_trees();
+        let share = self.combination.tree_factor / trees.max(1) as f32;
+        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
             || (Block::new(width), Scratch::default(), vec![Lane::default(); BLOCK_LANES]),
-            |(block, scratch, total), (scores, values)| {
-                block.fill_rows(values.chunks_exact(width));
-                forward.score(block, scratch, total);
-                let lanes = block.lanes();
-                for value in total[..lanes].iter_mut().flat_map(|lane| &mut lane.0) {
+            |(block, scratch, total), (index, scores)| {
+                fill(block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
+                let total = &mut total[..block.lanes()];
+                total.fill(Lane::default());
+                if trees > 0 {
+                    forward.score(block, scratch, total);
+                }
+                for value in total.iter_mut().flat_map(|lane| &mut lane.0) {
                     *value = *value * share - self.combination.shift;
                 }
-                self.combination.tables.add_to(block.x(), &mut total[..lanes]);
+                self.combination.tables.add_to(block.x(), total);
                 for (score, i) in scores.iter_mut().zip(0..) {
                     *score = total[i / LANES].0[i % LANES];
                 }
@@ -87,9 +101,18 @@ impl Detector {
         if scores.len() != table.rows() {
             return Err(Error::Room { rows: table.rows(), room: scores.len() });
         }
-        let mut rows = Matrix { width: self.encoder.features().len(), values: Vec::new() };
-        self.encoder.encode_batch(table, &mut rows.values)?;
-        self.score_encoded(&rows, scores);
+        let columns = self.encoder.find(table)?;
+        let scalers = self.encoder.scalers();
+        self.score_blocks(scores, |block, rows| {
+            let features = self.encoder.features().iter().zip(&scalers);
+            block.fill_columns(
+                rows.len(),
+                features.map(|(feature, scaler)| {
+                    let column = &columns[feature.column as usize][rows.clone()];
+                    column.iter().map(|&value| scaler.scale(value))
+                }),
+            );
+        });
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     SETS.iter()
         .map(|name| {
             let (encoder, matrix) = bench.encoded(name)?;
-            let table = 4.0 * (encoder.features().len() * matrix.rows()) as f64;
+            let table = 4.0 * (encoder.columns().len() * matrix.rows()) as f64;
             drop(matrix);
             let peak = peak(bench, &python, &program, &bench.path(name)?)?;
             eprintln!("{name}: {:.0} MiB", peak / MIB);

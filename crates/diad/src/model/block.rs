@@ -76,6 +76,17 @@ impl<F: Real> Block<F> {
         self.clear_padding(count);
     }
 
+    /// Takes in rows given column by column.
+    pub fn fill_columns(&mut self, rows: usize, columns: impl Iterator<Item = impl Iterator<Item = f32>>) {
+        self.set_rows(rows);
+        for (column, values) in self.x.chunks_exact_mut(self.lanes).zip(columns) {
+            for (slot, value) in column.iter_mut().flat_map(|lane| &mut lane.0).zip(values) {
+                *slot = F::from_f64(f64::from(value));
+            }
+        }
+        self.clear_padding(rows);
+    }
+
     /// Takes in points uniform on [-1, 1): `pair` gives two coordinates at a time.
     pub fn fill_uniform(&mut self, rows: usize, mut pair: impl FnMut() -> [f32; 2]) {
         self.set_rows(rows);

@@ -25,7 +25,7 @@ impl Shape {
     pub fn new(params: &Params, features: usize) -> Self {
         Self {
             features,
-            layers: params.layers,
+            layers: if params.weight_trees > 0.0 { params.layers } else { 0 },
             trees: params.trees,
             depth: params.depth,
             outputs: params.outputs,

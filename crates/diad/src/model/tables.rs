@@ -1,4 +1,4 @@
-//! Functions of one and of two features given by their values on a grid over [-1, 1], linear in between and
+//! Functions of one and of two features given by their values at nodes within [-1, 1], linear in between and
 //! constant beyond.
 
 use crate::kernel::{Columns, LANES, Lane};
@@ -8,7 +8,9 @@ use crate::kernel::{Columns, LANES, Lane};
 pub struct Curve {
     /// The feature.
     pub feature: u32,
-    /// Its values at equally spaced nodes, two or more.
+    /// The places of its nodes, ascending, two or more.
+    pub nodes: Vec<f32>,
+    /// Its values there.
     pub values: Vec<f32>,
 }
 
@@ -17,7 +19,7 @@ pub struct Curve {
 pub struct Grid {
     /// The features.
     pub features: [u32; 2],
-    /// Nodes along each of them, two or more.
+    /// Nodes along each of them, two or more, equally spaced from -1 to 1.
     pub nodes: [usize; 2],
     /// Values at the nodes, the second feature the fastest index.
     pub values: Vec<f32>,
@@ -33,7 +35,7 @@ pub struct Tables {
 }
 
 /// The score as a whole: the mean of the trees times a factor, plus the tables, less a constant.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Combination {
     /// What the mean of the trees is multiplied by.
     pub tree_factor: f32,
@@ -43,14 +45,7 @@ pub struct Combination {
     pub tables: Tables,
 }
 
-impl Default for Combination {
-    /// The trees alone.
-    fn default() -> Self {
-        Self { tree_factor: 1.0, shift: 0.0, tables: Tables::default() }
-    }
-}
-
-/// The node at or below a value, and the share of the next one.
+/// The node at or below a value, of so many equally spaced ones, and the share of the next one.
 #[inline]
 pub fn place(x: f32, nodes: usize) -> (usize, f32) {
     let position = (x.clamp(-1.0, 1.0) + 1.0) * (0.5 * (nodes - 1) as f32);
@@ -62,8 +57,10 @@ impl Curve {
     /// The value at `x`.
     #[inline]
     pub fn at(&self, x: f32) -> f32 {
-        let (node, share) = place(x, self.values.len());
-        self.values[node] + share * (self.values[node + 1] - self.values[node])
+        let last = self.nodes.len() - 1;
+        let node = self.nodes[1..last].partition_point(|&node| node <= x);
+        let share = (x - self.nodes[node]) / (self.nodes[node + 1] - self.nodes[node]);
+        self.values[node] + share.clamp(0.0, 1.0) * (self.values[node + 1] - self.values[node])
     }
 }
 

@@ -19,6 +19,7 @@ use crate::model::{Combination, Model};
 use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Params, Result};
 use sampler::Sampler;
+use tables::{Part, Sample};
 use trainer::{StepPlan, Trainer};
 pub use work::Work;
 
@@ -62,23 +63,37 @@ pub fn fit(
     Ok(combine(params, encoder, matrix, model))
 }
 
-/// Adds the tables to the trained trees, every part with a standard deviation of one over the training rows. Without
-/// tables the score is that of the trees as they are.
+/// Weighs the parts of the score against each other: over the training rows each has a middle of 0 and a spread of 1,
+/// and the score is their mean by the weights of the settings.
 fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    let detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
-    if !params.tails && params.tables == 0 {
-        return detector;
-    }
-    let (tables, mean) = tables::fit_tables(params, matrix);
-    let rows = tables::sample(matrix, params.seed);
-    let sample = Matrix {
-        width: matrix.width,
-        values: rows.iter().flat_map(|&row| matrix.row(row)).copied().collect(),
+    let sample = Sample::new(matrix, encoder.columns().len(), params.seed);
+    let total: f64 = params.weights().iter().sum();
+    let mut combination = Combination::default();
+    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
+    let mut weigh = |weight: f64, scores: &[f32]| {
+        let (middle, spread) = tables::middle_and_spread(scores);
+        let factor = if spread > 1e-12 { (weight / total) as f32 / spread } else { 0.0 };
+        combination.shift += factor * middle;
+        factor
     };
-    let mut scores = vec![0.0; rows.len()];
-    detector.score_encoded(&sample, &mut scores);
-    let (factor, shift) = tables::standardise(&scores);
-    detector.with(Combination { tree_factor: factor, shift: mean + shift, tables })
+    if params.weight_trees > 0.0 {
+        detector = detector.with(Combination { tree_factor: 1.0, ..Combination::default() });
+        let mut scores = vec![0.0; sample.rows()];
+        detector.score_encoded(&sample.matrix(matrix), &mut scores);
+        combination.tree_factor = weigh(params.weight_trees, &scores);
+    }
+    let parts: [(f64, &dyn Fn() -> Part); 4] = [
+        (params.weight_tails, &|| sample.tails()),
+        (params.weight_columns, &|| sample.sparsity()),
+        (params.weight_pairs, &|| sample.pair_sparsity(params)),
+        (params.weight_relations, &|| sample.relations(params)),
+    ];
+    for (weight, part) in parts.into_iter().filter(|(weight, _)| *weight > 0.0) {
+        let part = part();
+        let factor = weigh(weight, &part.scores);
+        part.add_to(&mut combination.tables, factor);
+    }
+    detector.with(combination)
 }
 
 fn fit_model(
@@ -87,6 +102,9 @@ fn fit_model(
     isa: Isa,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Model<f32>> {
+    if params.weight_trees == 0.0 {
+        return Ok(start::random_model(params, matrix.width));
+    }
     let mut sampler = Sampler::new(matrix, params.batch, params.seed);
     let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
     for step in 0..params.steps {

@@ -1,5 +1,5 @@
-//! The parts of the score that need no training: how far a row lies in the tails of its columns, and how sparse
-//! the data are around it in tables of pairs of columns.
+//! The parts of the score that need no training: how far a row lies in the tails of its columns, how sparse the data
+//! are around it in columns and in pairs of columns, and how unlikely it is given which columns go together.
 
 use rayon::prelude::*;
 
@@ -8,173 +8,379 @@ use crate::model::{Curve, Grid, Tables, place};
 use crate::params::Params;
 use crate::rng::{Purpose, Stream};
 
-/// Rows the tables are made from.
+/// Most rows the tables are made from, and most values.
 const ROWS: usize = 1 << 16;
-/// Nodes of a curve and of each side of a grid. Columns of two values have two.
-const CURVE_NODES: usize = 128;
+const CELLS: usize = 1 << 24;
+/// Nodes at which the density of a column is counted. Columns of two values have two.
 const DENSITY_NODES: usize = 32;
-const GRID_NODES: usize = 16;
-/// The largest sparsity of a grid's node, as a logarithm: beyond, emptier is not more unusual.
-const LOG_SPARSITY_LIMIT: f32 = 6.0;
+/// By how much the logarithm of a tail may change from node to node of a curve.
+const TAIL_STEP: f64 = 0.1;
+/// Nodes of each side of a grid of sparsity, and of a relation.
+const PAIR_NODES: usize = 16;
+const RELATION_NODES: usize = 8;
+/// The largest sparsity, as a logarithm: beyond, emptier is not more unusual.
+const LOG_SPARSITY_LIMIT: f64 = 6.0;
+/// Most pairs among which relations are sought, and rows that are looked at for it.
+const RELATION_PAIRS: usize = 3000;
+const RELATION_ROWS: usize = 8192;
+/// How many standard deviations above chance something must be to count as found.
+const BEYOND_CHANCE: f64 = 3.0;
 
 /// A column of the sample.
 struct Column {
     values: Vec<f32>,
     two_valued: bool,
-    /// How uneven its density is: the standard deviation of its logarithm. Near zero for uniform noise.
+    /// Where its curves have their nodes.
+    nodes: Vec<f32>,
+    /// How surprising a value is, the logarithm of volume over rows, at equally spaced nodes.
+    surprise: Curve,
+    /// The standard deviation of the surprise. Near zero for uniform noise.
     unevenness: f32,
+    /// Whether it could be uniform noise.
+    even: bool,
 }
 
-/// The tables of a matrix, each kind scaled to a standard deviation of one over the rows, and the mean of their sum.
-pub fn fit_tables(params: &Params, matrix: &Matrix) -> (Tables, f32) {
-    let rows = sample(matrix, params.seed);
-    let columns: Vec<Column> =
-        (0..matrix.width).into_par_iter().map(|feature| column(matrix, &rows, feature)).collect();
-    let mut tables = Tables::default();
-    let mut mean = 0.0;
-    if params.tails {
-        let varied = |feature: &usize| columns[*feature].unevenness > 0.0;
-        tables.curves = (0..matrix.width)
-            .into_par_iter()
-            .filter(varied)
-            .map(|feature| Curve { feature: feature as u32, values: tails(&columns[feature]) })
+impl Column {
+    fn varies(&self) -> bool {
+        self.nodes.len() > 1
+    }
+
+    fn nodes(&self, most: usize) -> usize {
+        if self.two_valued { 2 } else { most }
+    }
+}
+
+/// A sample of rows and what is known of their columns.
+pub struct Sample {
+    rows: Vec<usize>,
+    columns: Vec<Column>,
+}
+
+/// One part of the score, before it is weighed against the others.
+pub struct Part {
+    /// Its curves and grids.
+    pub tables: Tables,
+    /// What it gives to each row of the sample.
+    pub scores: Vec<f32>,
+}
+
+impl Part {
+    /// Adds the part, so many times, to tables that have a curve for the same columns or none.
+    pub fn add_to(self, tables: &mut Tables, factor: f32) {
+        if tables.curves.is_empty() {
+            let zeros = |curve: &Curve| Curve { values: vec![0.0; curve.values.len()], ..curve.clone() };
+            tables.curves = self.tables.curves.iter().map(zeros).collect();
+        }
+        for (total, curve) in tables.curves.iter_mut().zip(&self.tables.curves) {
+            total.values.iter_mut().zip(&curve.values).for_each(|(total, value)| *total += factor * value);
+        }
+        let scaled = |mut grid: Grid| {
+            grid.values.iter_mut().for_each(|value| *value *= factor);
+            grid
+        };
+        tables.grids.extend(self.tables.grids.into_iter().map(scaled));
+    }
+}
+
+impl Sample {
+    /// Rows drawn without replacement, and their first `columns` features.
+    pub fn new(matrix: &Matrix, columns: usize, seed: u64) -> Self {
+        let mut rows: Vec<usize> = (0..matrix.rows()).collect();
+        let most = (CELLS / matrix.width).clamp(RELATION_ROWS, ROWS);
+        if rows.len() > most {
+            Stream::new(seed, Purpose::TableRows, 0).shuffle_front(&mut rows, most);
+            rows.truncate(most);
+            rows.sort_unstable();
+        }
+        let columns = (0..columns).into_par_iter().map(|feature| column(matrix, &rows, feature)).collect();
+        Self { rows, columns }
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows of the sample.
+    pub fn matrix(&self, matrix: &Matrix) -> Matrix {
+        let values = self.rows.iter().flat_map(|&row| matrix.row(row)).copied().collect();
+        Matrix { width: matrix.width, values }
+    }
+
+    /// The logarithm of one over the share of rows at or beyond a value, towards the nearer end, times the column's
+    /// unevenness.
+    pub fn tails(&self) -> Part {
+        self.part(self.curves(tails), Vec::new())
+    }
+
+    /// Volume over rows in each column.
+    pub fn sparsity(&self) -> Part {
+        let limit = |log: &f32| libm::exp(f64::from(*log).min(LOG_SPARSITY_LIMIT)) as f32;
+        let sparsity = |column: &Column| Curve {
+            values: column.surprise.values.iter().map(limit).collect(),
+            ..column.surprise.clone()
+        };
+        self.part(self.curves(|column| at_nodes(column, &sparsity(column))), Vec::new())
+    }
+
+    /// Volume over rows in pairs of columns: in all of them, or in a random choice.
+    pub fn pair_sparsity(&self, params: &Params) -> Part {
+        let most = if params.interactions < 2 { 0 } else { params.pairs };
+        let uneven = self.features(|column| column.varies() && !column.even);
+        let pairs = choose_pairs(&uneven, most, params.seed, Purpose::Pairs);
+        let grid = |&pair: &[u32; 2]| self.grid(pair, PAIR_NODES, |counts| sparsity(&counts));
+        self.part(Vec::new(), pairs.par_iter().map(grid).collect())
+    }
+
+    /// Minus the logarithm of the density of a row, if columns depend on each other along a tree: the surprise of each
+    /// column, and for each branch of the tree how much less likely the two values are together than apart. The tree
+    /// is the one whose branches tell most (Chow and Liu).
+    pub fn relations(&self, params: &Params) -> Part {
+        let curves = self.curves(|column| at_nodes(column, &column.surprise));
+        if params.interactions < 2 {
+            return self.part(curves, Vec::new());
+        }
+        let strength = params.relation_strength;
+        let grid = |&pair: &[u32; 2]| {
+            self.grid(pair, RELATION_NODES, |counts| {
+                counts.apart().iter().map(|log| (log * strength) as f32).collect()
+            })
+        };
+        self.part(curves, self.tree(params.seed).par_iter().map(grid).collect())
+    }
+
+    /// The branches of the tree.
+    fn tree(&self, seed: u64) -> Vec<[u32; 2]> {
+        let varied = self.features(Column::varies);
+        let pairs = choose_pairs(&varied, RELATION_PAIRS, seed, Purpose::Relations);
+        let step = self.rows.len().div_ceil(RELATION_ROWS);
+        let told = |&pair: &[u32; 2]| (self.count(pair, RELATION_NODES, step).information(), pair);
+        let mut told: Vec<(f64, [u32; 2])> = pairs.par_iter().map(told).collect();
+        told.retain(|&(information, _)| information > 0.0);
+        told.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut group: Vec<usize> = (0..self.columns.len()).collect();
+        let mut branches = Vec::new();
+        for (_, pair) in told {
+            let [a, b] = pair.map(|feature| group[feature as usize]);
+            if a != b {
+                group.iter_mut().filter(|g| **g == b).for_each(|g| *g = a);
+                branches.push(pair);
+            }
+        }
+        branches
+    }
+
+    fn features(&self, wanted: impl Fn(&Column) -> bool) -> Vec<u32> {
+        (0..).zip(&self.columns).filter(|(_, column)| wanted(column)).map(|(feature, _)| feature).collect()
+    }
+
+    fn curves(&self, values: impl Fn(&Column) -> Vec<f32> + Sync) -> Vec<Curve> {
+        let varied = self.features(Column::varies);
+        let curve = |feature: u32| {
+            let column = &self.columns[feature as usize];
+            Curve { feature, nodes: column.nodes.clone(), values: values(column) }
+        };
+        varied.into_par_iter().map(curve).collect()
+    }
+
+    fn grid(&self, features: [u32; 2], most: usize, values: impl Fn(Counts) -> Vec<f32>) -> Grid {
+        let counts = self.count(features, most, 1);
+        Grid { features, nodes: counts.nodes, values: values(counts) }
+    }
+
+    /// Every so many rows of a pair of columns, counted on a grid.
+    fn count(&self, features: [u32; 2], most: usize, step: usize) -> Counts {
+        let columns = features.map(|feature| &self.columns[feature as usize]);
+        let nodes = columns.map(|column| column.nodes(most));
+        let mut counts = vec![0.0f64; nodes[0] * nodes[1]];
+        let mut rows = 0;
+        for (&x, &y) in columns[0].values.iter().zip(&columns[1].values).step_by(step) {
+            let ((i, a), (j, b)) = (place(x, nodes[0]), place(y, nodes[1]));
+            for (di, wa) in [(0, 1.0 - a), (1, a)] {
+                for (dj, wb) in [(0, 1.0 - b), (1, b)] {
+                    counts[(i + di) * nodes[1] + j + dj] += f64::from(wa * wb);
+                }
+            }
+            rows += 1;
+        }
+        Counts { nodes, counts, rows: rows as f64 }
+    }
+
+    fn part(&self, curves: Vec<Curve>, grids: Vec<Grid>) -> Part {
+        let value = |row: usize, feature: u32| self.columns[feature as usize].values[row];
+        let score = |row: usize| {
+            let curves = curves.iter().map(|curve| curve.at(value(row, curve.feature)));
+            let grids =
+                grids.iter().map(|grid| grid.at(value(row, grid.features[0]), value(row, grid.features[1])));
+            curves.chain(grids).sum()
+        };
+        let scores = (0..self.rows.len()).into_par_iter().with_min_len(256).map(score).collect();
+        Part { tables: Tables { curves, grids }, scores }
+    }
+}
+
+/// Rows of a pair of columns, each shared among the four nodes around it.
+struct Counts {
+    nodes: [usize; 2],
+    counts: Vec<f64>,
+    rows: f64,
+}
+
+impl Counts {
+    /// Shares of the rows at the nodes of both sides, one added to every count.
+    fn margins(&self) -> [Vec<f64>; 2] {
+        let across = self.nodes[1];
+        let share = |count: f64, nodes: usize| (count + 1.0) / (self.rows + nodes as f64);
+        let first = self.counts.chunks(across).map(|row| share(row.iter().sum(), self.nodes[0])).collect();
+        let second = (0..across)
+            .map(|j| share(self.counts.iter().skip(j).step_by(across).sum(), self.nodes[1]))
             .collect();
-        let sums = row_sums(rows.len(), |row| {
-            tables.curves.iter().map(|curve| curve.at(columns[curve.feature as usize].values[row])).sum()
-        });
-        let (factor, shift) = standardise(&sums);
-        tables.curves.iter_mut().flat_map(|curve| &mut curve.values).for_each(|value| *value *= factor);
-        mean += shift;
+        [first, second]
     }
-    if params.interactions == 2 {
-        tables.grids = pairs(params, &columns)
-            .into_par_iter()
-            .map(|features| sparsity(features, features.map(|feature| &columns[feature as usize])))
-            .collect();
-        let sums = row_sums(rows.len(), |row| {
-            let value = |grid: &Grid| {
-                let [x, y] = grid.features.map(|feature| columns[feature as usize].values[row]);
-                grid.at(x, y)
-            };
-            tables.grids.iter().map(value).sum()
-        });
-        let (factor, shift) = standardise(&sums);
-        tables.grids.iter_mut().flat_map(|grid| &mut grid.values).for_each(|value| *value *= factor);
-        mean += shift;
+
+    /// Each node's share of the rows, and what it were if the columns did not depend on each other. As many rows as
+    /// there are nodes are added in proportion to the latter.
+    fn shares(&self) -> impl Iterator<Item = (f64, f64)> {
+        let [first, second] = self.margins();
+        let (across, added) = (self.nodes[1], self.counts.len() as f64);
+        self.counts.iter().enumerate().map(move |(node, count)| {
+            let independent = first[node / across] * second[node % across];
+            ((count + added * independent) / (self.rows + added), independent)
+        })
     }
-    (tables, mean)
+
+    /// How much less likely than apart, as a logarithm, two values are together.
+    fn apart(&self) -> Vec<f64> {
+        self.shares().map(|(share, independent)| libm::log(independent / share)).collect()
+    }
+
+    /// How much one column tells of the other, or 0 if chance would tell as much.
+    fn information(&self) -> f64 {
+        let told: f64 =
+            self.shares().map(|(share, independent)| share * libm::log(share / independent)).sum();
+        let freedom = ((self.nodes[0] - 1) * (self.nodes[1] - 1)) as f64;
+        let chance = freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt();
+        if 2.0 * self.rows * told > chance { told } else { 0.0 }
+    }
 }
 
-/// Rows drawn without replacement, in ascending order.
-pub fn sample(matrix: &Matrix, seed: u64) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..matrix.rows()).collect();
-    if rows.len() > ROWS {
-        Stream::new(seed, Purpose::TableRows, 0).shuffle_front(&mut rows, ROWS);
-        rows.truncate(ROWS);
-        rows.sort_unstable();
-    }
-    rows
-}
-
-/// One over the standard deviation of some numbers, and their mean times it.
-pub fn standardise(values: &[f32]) -> (f32, f32) {
-    let n = values.len().max(1) as f64;
-    let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
-    let variance = values.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n;
-    let factor = if variance > 1e-18 { 1.0 / variance.sqrt() } else { 0.0 };
-    (factor as f32, (mean * factor) as f32)
-}
-
-fn row_sums(rows: usize, value: impl Fn(usize) -> f32 + Sync + Send) -> Vec<f32> {
-    (0..rows).into_par_iter().with_min_len(256).map(value).collect()
+/// The middle of some numbers, and how far they spread: from the lower to the upper quartile, but at least a fifth of the
+/// mean distance from the middle, since most of them may be the same.
+pub fn middle_and_spread(values: &[f32]) -> (f32, f32) {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let quantile = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
+    let middle = quantile(0.5);
+    let distances: f64 = sorted.iter().map(|&value| f64::from((value - middle).abs())).sum();
+    let spread = (quantile(0.75) - quantile(0.25)).max((0.2 * distances / sorted.len() as f64) as f32);
+    (middle, spread)
 }
 
 fn column(matrix: &Matrix, rows: &[usize], feature: usize) -> Column {
     let values: Vec<f32> = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
-    let first = values[0];
-    let other = values.iter().find(|&&v| v != first).copied().unwrap_or(first);
-    let two_valued = values.iter().all(|&v| v == first || v == other);
-    let nodes = if two_valued { 2 } else { DENSITY_NODES };
+    let mut sorted = values.clone();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
+    let two_valued = values.iter().all(|&v| v == low || v == high);
+    let count = if two_valued { 2 } else { DENSITY_NODES };
+    let spaced = |node: usize| (node as f32 * 2.0 - (count - 1) as f32) / (count - 1) as f32;
+    let spaced: Vec<f32> = (0..count).map(spaced).collect();
+    let (logs, even) = surprise(&values, count);
+    let nodes = match (low == high, two_valued) {
+        (true, _) => vec![low],
+        (_, true) => spaced.clone(),
+        _ => nodes(&spaced, &sorted),
+    };
+    let surprise = Curve { feature: feature as u32, nodes: spaced, values: logs };
+    let logs = values.iter().map(|&value| f64::from(surprise.at(value)));
+    let n = values.len() as f64;
+    let mean = logs.clone().sum::<f64>() / n;
+    let unevenness = (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / n).sqrt() as f32;
+    Column { values, two_valued, nodes, surprise, unevenness, even }
+}
+
+/// The logarithm of volume over rows at equally spaced nodes, one row added to each; and whether the rows could be
+/// uniform.
+fn surprise(values: &[f32], nodes: usize) -> (Vec<f32>, bool) {
     let mut counts = vec![0.0f64; nodes];
-    for &value in &values {
+    for &value in values {
         let (node, share) = place(value, nodes);
         counts[node] += f64::from(1.0 - share);
         counts[node + 1] += f64::from(share);
     }
     let n = values.len() as f64;
-    let surprise: Vec<f32> = (0..nodes)
-        .map(|node| {
-            let volume = if node == 0 || node == nodes - 1 { 0.5 } else { 1.0 };
-            -libm::log((counts[node] + 1.0) / (n + nodes as f64) / volume) as f32
-        })
-        .collect();
-    let curve = Curve { feature: feature as u32, values: surprise };
-    let logs: Vec<f32> = values.iter().map(|&value| curve.at(value)).collect();
-    let (factor, _) = standardise(&logs);
-    let unevenness = if factor > 0.0 { 1.0 / factor } else { 0.0 };
-    Column { values, two_valued, unevenness }
+    let freedom = (nodes - 1) as f64;
+    let mut distance = 0.0;
+    let logs = counts.iter().enumerate().map(|(node, count)| {
+        let volume = side(node, nodes);
+        distance += (count - n * volume).powi(2) / (n * volume);
+        libm::log(volume * (n + nodes as f64) / (count + 1.0)) as f32
+    });
+    let logs = logs.collect();
+    (logs, distance <= freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt())
 }
 
-/// For each node the logarithm of one over the share of rows at or beyond it, towards the nearer end, times the
-/// column's unevenness.
+/// The share of the range that belongs to a node.
+fn side(node: usize, nodes: usize) -> f64 {
+    (if node == 0 || node == nodes - 1 { 0.5 } else { 1.0 }) / (nodes - 1) as f64
+}
+
+/// The nodes of the density, and values between which the logarithm of a tail changes by no more than a step.
+fn nodes(density: &[f32], sorted: &[f32]) -> Vec<f32> {
+    let n = sorted.len();
+    let mut nodes = density.to_vec();
+    let mut rank = 1.0;
+    while rank < n as f64 {
+        let rank_now = rank as usize;
+        nodes.extend([sorted[rank_now - 1], sorted[n - rank_now]]);
+        rank = (rank * libm::exp(TAIL_STEP)).max(rank + 1.0);
+    }
+    nodes.sort_unstable_by(f32::total_cmp);
+    nodes.dedup();
+    nodes
+}
+
 fn tails(column: &Column) -> Vec<f32> {
     let mut sorted = column.values.clone();
     sorted.sort_unstable_by(f32::total_cmp);
-    let nodes = if column.two_valued { 2 } else { CURVE_NODES };
     let n = sorted.len() as f64;
-    (0..nodes)
-        .map(|node| {
-            let x = node as f32 * (2.0 / (nodes - 1) as f32) - 1.0;
-            let below = sorted.partition_point(|&v| v <= x).max(1) as f64;
-            let above = (sorted.len() - sorted.partition_point(|&v| v < x)).max(1) as f64;
-            -libm::log(below.min(above) / n) as f32 * column.unevenness
-        })
-        .collect()
+    let tail = |&x: &f32| {
+        let below = sorted.partition_point(|&v| v <= x).max(1) as f64;
+        let above = (sorted.len() - sorted.partition_point(|&v| v < x)).max(1) as f64;
+        -libm::log(below.min(above) / n) as f32 * column.unevenness
+    };
+    column.nodes.iter().map(tail).collect()
 }
 
-/// All pairs of columns that vary, or a random choice of them.
-fn pairs(params: &Params, columns: &[Column]) -> Vec<[u32; 2]> {
-    let varied: Vec<u32> =
-        (0..columns.len() as u32).filter(|&f| columns[f as usize].unevenness > 0.0).collect();
-    let all = varied.len() * varied.len().saturating_sub(1) / 2;
-    if all <= params.tables {
-        return varied
-            .iter()
-            .enumerate()
-            .flat_map(|(i, &a)| varied[..i].iter().map(move |&b| [b, a]))
-            .collect();
+/// Volume over rows at each node, one row added to each.
+fn sparsity(counts: &Counts) -> Vec<f32> {
+    let [first, second] = counts.nodes;
+    let total = counts.rows + counts.counts.len() as f64;
+    let values = counts.counts.iter().enumerate().map(|(node, count)| {
+        let volume = side(node / second, first) * side(node % second, second);
+        (volume * total / (count + 1.0)).min(libm::exp(LOG_SPARSITY_LIMIT)) as f32
+    });
+    values.collect()
+}
+
+fn at_nodes(column: &Column, curve: &Curve) -> Vec<f32> {
+    column.nodes.iter().map(|&node| curve.at(node)).collect()
+}
+
+/// All pairs of some features, or a random choice of them, in ascending order.
+fn choose_pairs(features: &[u32], most: usize, seed: u64, purpose: Purpose) -> Vec<[u32; 2]> {
+    let all = features.len() * features.len().saturating_sub(1) / 2;
+    if all <= most {
+        let pairs = |(i, &a): (usize, &u32)| features[..i].iter().map(move |&b| [b, a]);
+        return features.iter().enumerate().flat_map(pairs).collect();
     }
-    let mut random = Stream::new(params.seed, Purpose::Pairs, 0);
+    let mut random = Stream::new(seed, purpose, 0);
     let mut chosen = std::collections::BTreeSet::new();
-    while chosen.len() < params.tables {
-        let (i, j) = (random.below(varied.len()), random.below(varied.len()));
+    while chosen.len() < most {
+        let (i, j) = (random.below(features.len()), random.below(features.len()));
         if i != j {
-            chosen.insert([varied[i.min(j)], varied[i.max(j)]]);
+            chosen.insert([features[i.min(j)], features[i.max(j)]]);
         }
     }
     chosen.into_iter().collect()
-}
-
-/// The ratio of volume to rows at each node.
-fn sparsity(features: [u32; 2], columns: [&Column; 2]) -> Grid {
-    let nodes = columns.map(|column| if column.two_valued { 2 } else { GRID_NODES });
-    let mut counts = vec![0.0f64; nodes[0] * nodes[1]];
-    for (&x, &y) in columns[0].values.iter().zip(&columns[1].values) {
-        let ((i, a), (j, b)) = (place(x, nodes[0]), place(y, nodes[1]));
-        for (di, wa) in [(0, 1.0 - a), (1, a)] {
-            for (dj, wb) in [(0, 1.0 - b), (1, b)] {
-                counts[(i + di) * nodes[1] + j + dj] += f64::from(wa * wb);
-            }
-        }
-    }
-    let total = columns[0].values.len() as f64 + counts.len() as f64;
-    let side = |node: usize, nodes: usize| {
-        (if node == 0 || node == nodes - 1 { 0.5 } else { 1.0 }) / (nodes - 1) as f64
-    };
-    let limit = libm::exp(f64::from(LOG_SPARSITY_LIMIT));
-    let values = counts.iter().enumerate().map(|(index, count)| {
-        let volume = side(index / nodes[1], nodes[0]) * side(index % nodes[1], nodes[1]);
-        (volume / ((count + 1.0) / total)).min(limit) as f32
-    });
-    Grid { features, nodes, values: values.collect() }
 }

@@ -1,4 +1,4 @@
-//! The tables against plain counting, and what a score with tables promises.
+//! The parts of the score that need no training, against plain counting.
 
 use std::ops::ControlFlow;
 
@@ -6,44 +6,62 @@ use crate::encode::{Encoder, Matrix};
 use crate::model::{Curve, Grid};
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
-use crate::train::tables::fit_tables;
+use crate::train::tables::{Sample, middle_and_spread};
 use crate::{Detector, Params, Scale, fit, persist};
 
+const ROWS: usize = 800;
+const COLUMNS: usize = 5;
+
 /// Two columns that go together, one of two values, one of noise, one constant; one row that breaks the pattern.
-fn data(rows: usize) -> (Table, Encoder, Matrix) {
+fn data() -> (Table, Encoder, Matrix) {
     let mut random = Stream::new(3, Purpose::Shuffle, 0);
-    let first: Vec<f64> = (0..rows).map(|_| random.normal()).collect();
+    let first: Vec<f64> = (0..ROWS).map(|_| random.normal()).collect();
     let mut second: Vec<f64> = first.iter().map(|x| x + 0.1 * random.normal()).collect();
     second[7] = -first[7].signum() * 2.5;
-    let flag = (0..rows).map(|i| f64::from(u8::from(i % 40 == 0))).collect();
-    let noise = (0..rows).map(|_| random.unit()).collect();
+    let flag = (0..ROWS).map(|i| f64::from(u8::from(i % 40 == 0))).collect();
+    let noise = (0..ROWS).map(|_| random.unit()).collect();
     let names = ["first", "second", "flag", "noise", "constant"].map(String::from).to_vec();
-    let table = Table::new(names, vec![first, second, flag, noise, vec![1.0; rows]]).unwrap();
-    let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+    let table = Table::new(names, vec![first, second, flag, noise, vec![1.0; ROWS]]).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
     (table, encoder, matrix)
 }
 
+fn sample() -> (Sample, Matrix) {
+    let (_, _, matrix) = data();
+    (Sample::new(&matrix, COLUMNS, 0), matrix)
+}
+
 fn params() -> Params {
-    Params {
-        scale: Scale::Bent,
-        tails: true,
-        tables: 100,
-        layers: 2,
-        trees: 8,
-        steps: 20,
-        warmup: 10,
-        anneal: 10,
-        ..Params::default()
-    }
+    Params { layers: 2, trees: 8, steps: 20, warmup: 10, anneal: 10, ..Params::default() }
+}
+
+fn column(matrix: &Matrix, feature: usize) -> Vec<f32> {
+    (0..matrix.rows()).map(|row| matrix.row(row)[feature]).collect()
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-3 * expected.abs().max(0.1)
+}
+
+/// What a row gives to the node of a grid of so many nodes from -1 to 1.
+fn near(x: f32, node: usize, nodes: usize) -> f64 {
+    (1.0 - (f64::from(x + 1.0) * (nodes - 1) as f64 / 2.0 - node as f64).abs()).max(0.0)
+}
+
+/// The share of the range around a node.
+fn share(node: usize, nodes: usize) -> f64 {
+    if node == 0 || node == nodes - 1 { 0.5 / (nodes - 1) as f64 } else { 1.0 / (nodes - 1) as f64 }
 }
 
 #[test]
 fn curves_and_grids_interpolate_between_their_nodes() {
-    let curve = Curve { feature: 0, values: vec![1.0, 3.0, -1.0] };
+    let curve = Curve { feature: 0, nodes: vec![-1.0, 0.0, 0.5], values: vec![1.0, 3.0, -1.0] };
     assert_eq!(
-        [-9.0, -1.0, -0.5, 0.0, 0.75, 1.0, 9.0].map(|x| curve.at(x)),
-        [1.0, 1.0, 2.0, 3.0, 0.0, -1.0, -1.0]
+        [-9.0, -1.0, -0.5, 0.0, 0.25, 0.5, 9.0].map(|x| curve.at(x)),
+        [1.0, 1.0, 2.0, 3.0, 1.0, -1.0, -1.0]
     );
+    let two = Curve { feature: 0, nodes: vec![-1.0, 1.0], values: vec![0.0, 4.0] };
+    assert_eq!([-1e30, 0.0, 1e30].map(|x| two.at(x)), [0.0, 2.0, 4.0]);
     let grid = Grid { features: [0, 1], nodes: [2, 3], values: vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0] };
     assert_eq!(grid.at(-1.0, 0.5), 1.5);
     assert_eq!(grid.at(0.0, -1.0), 5.0);
@@ -52,72 +70,163 @@ fn curves_and_grids_interpolate_between_their_nodes() {
 
 #[test]
 fn tails_are_the_logarithm_of_the_share_beyond() {
-    let (_, _, matrix) = data(800);
-    let (tables, _) = fit_tables(&params(), &matrix);
-    // 20 of 800 rows carry the flag: both values of a column of two values are its own tails, up to one factor.
-    let flag = tables.curves.iter().find(|curve| curve.feature == 2).unwrap();
+    let (sample, matrix) = sample();
+    let part = sample.tails();
+    // The flag: both values are tails, 20 and 780 of 800 rows. A constant column has no curve.
+    let curve = |feature: u32| part.tables.curves.iter().find(|curve| curve.feature == feature).unwrap();
     let expected = (800.0f64 / 20.0).ln() / (800.0f64 / 780.0).ln();
-    assert!((f64::from(flag.values[1] / flag.values[0]) - expected).abs() < 1e-3 * expected);
-    // A curve falls towards the middle of its column and rises to both ends.
-    let first = tables.curves.iter().find(|curve| curve.feature == 0).unwrap();
-    let lowest = first.values.iter().cloned().fold(f32::INFINITY, f32::min);
-    assert!(first.values[0] > 3.0 * lowest && first.values[127] > 3.0 * lowest);
-    // Uniform noise weighs next to nothing, a constant column nothing.
-    let weight = |feature: u32| {
-        let curve = tables.curves.iter().find(|curve| curve.feature == feature);
-        curve.map_or(0.0, |curve| curve.values.iter().cloned().fold(0.0, f32::max))
-    };
-    assert!(weight(3) < 0.5 * weight(0), "{} against {}", weight(3), weight(0));
-    assert_eq!(weight(4), 0.0);
-}
-
-#[test]
-fn grids_count_rows_against_volume() {
-    let (_, _, matrix) = data(800);
-    let (tables, _) = fit_tables(&params(), &matrix);
-    assert_eq!(tables.grids.len(), 6, "all pairs of the four columns that vary");
-    let grid = tables.grids.iter().find(|grid| grid.features == [0, 1]).unwrap();
-    // Plainly: each row gives each of the four nodes around it its share.
-    let mut counts = vec![0.0f64; 256];
-    for row in 0..800 {
-        for (node, count) in counts.iter_mut().enumerate() {
-            let near = |x: f32, node: usize| (1.0 - ((x + 1.0) * 7.5 - node as f32).abs()).max(0.0);
-            *count += f64::from(near(matrix.row(row)[0], node / 16) * near(matrix.row(row)[1], node % 16));
-        }
-    }
-    let edge = |node: usize| if node == 0 || node == 15 { 0.5 } else { 1.0 };
-    let plain: Vec<f64> = (0..256)
-        .map(|node| {
-            let volume = edge(node / 16) * edge(node % 16) / 225.0;
-            (volume * 1056.0 / (counts[node] + 1.0)).min(6.0f64.exp())
+    assert!(close(f64::from(curve(2).values[1] / curve(2).values[0]), expected));
+    assert_eq!(part.tables.curves.len(), COLUMNS - 1);
+    // Any other column, at every row, up to the one factor of the column and the step between nodes.
+    let x = column(&matrix, 0);
+    let plain: Vec<f64> = x
+        .iter()
+        .map(|v| {
+            let below = x.iter().filter(|u| *u <= v).count();
+            let above = x.iter().filter(|u| *u >= v).count();
+            -(below.min(above) as f64 / ROWS as f64).ln()
         })
         .collect();
-    let factor = f64::from(grid.values[0]) / plain[0];
-    for (value, plain) in grid.values.iter().zip(&plain) {
-        assert!(
-            (f64::from(*value) - factor * plain).abs() <= 1e-3 * (factor * plain).abs(),
-            "{value} {plain}"
-        );
+    let extreme = plain.iter().cloned().fold(0.0, f64::max);
+    let largest = x.iter().map(|&v| f64::from(curve(0).at(v))).fold(0.0, f64::max);
+    for (&v, plain) in x.iter().zip(&plain) {
+        let found = f64::from(curve(0).at(v)) * extreme / largest;
+        assert!((found - plain).abs() < 0.1, "{found} instead of {plain}");
+    }
+    // Uniform noise weighs next to nothing.
+    let weight = |feature: u32| curve(feature).values.iter().cloned().fold(0.0, f32::max);
+    assert!(weight(3) < 0.5 * weight(0), "{} against {}", weight(3), weight(0));
+}
+
+#[test]
+fn columns_count_volume_against_rows() {
+    let (sample, matrix) = sample();
+    let part = sample.sparsity();
+    let x = column(&matrix, 1);
+    let curve = part.tables.curves.iter().find(|curve| curve.feature == 1).unwrap();
+    for node in 0..32 {
+        let count: f64 = x.iter().map(|&v| near(v, node, 32)).sum();
+        let plain = (share(node, 32) * (ROWS + 32) as f64 / (count + 1.0)).min(6.0f64.exp());
+        let found = f64::from(curve.at(node as f32 * 2.0 / 31.0 - 1.0));
+        assert!(close(found, plain), "{found} instead of {plain} at node {node}");
     }
 }
 
 #[test]
-fn a_broken_pattern_stands_out_and_survives_the_file() {
-    let (table, encoder, matrix) = data(800);
-    let detector = fit(&params(), encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
-    let scores = detector.score(&table).unwrap();
-    let higher = (0..800).filter(|&row| row % 40 != 0 && scores[row] > scores[7]).count();
-    assert!(higher <= 3, "{higher} rows without the flag score above row 7, which has {}", scores[7]);
-    // Three parts of standard deviation one around zero.
-    let mean = scores.iter().sum::<f32>() / 800.0;
-    assert!(mean.abs() < 1e-3, "{mean}");
-    let again = persist::from_bytes(&persist::to_bytes(&detector).unwrap()).unwrap();
-    assert_eq!(again.score(&table).unwrap(), scores);
-    // The trees alone are still those of a fit without tables.
-    let alone = |params: &Params| -> Detector {
-        let (_, encoder, matrix) = data(800);
+fn pairs_count_volume_against_rows() {
+    let (sample, matrix) = sample();
+    let part = sample.pair_sparsity(&params());
+    let pairs: Vec<[u32; 2]> = part.tables.grids.iter().map(|grid| grid.features).collect();
+    assert_eq!(pairs, [[0, 1], [0, 2], [1, 2]], "all pairs of columns that vary and are not noise");
+    let (x, y) = (column(&matrix, 0), column(&matrix, 1));
+    for (node, &found) in part.tables.grids[0].values.iter().enumerate() {
+        let (i, j) = (node / 16, node % 16);
+        let count: f64 = x.iter().zip(&y).map(|(&x, &y)| near(x, i, 16) * near(y, j, 16)).sum();
+        let volume = share(i, 16) * share(j, 16);
+        let plain = (volume * (ROWS + 256) as f64 / (count + 1.0)).min(6.0f64.exp());
+        assert!(close(f64::from(found), plain), "{found} instead of {plain} at {i}, {j}");
+    }
+    // Where there are more pairs than wanted, some of them, the same for the same seed.
+    let some = |seed: u64| {
+        let part = sample.pair_sparsity(&Params { pairs: 2, seed, ..params() });
+        part.tables.grids.iter().map(|grid| grid.features).collect::<Vec<_>>()
+    };
+    assert_eq!(some(1).len(), 2);
+    assert_eq!(some(1), some(1));
+    assert!((2..20).any(|seed| some(seed) != some(1)));
+    let alone = Params { interactions: 1, ..params() };
+    assert!(sample.pair_sparsity(&alone).tables.grids.is_empty());
+    assert!(sample.relations(&alone).tables.grids.is_empty());
+}
+
+#[test]
+fn relations_compare_pairs_with_their_columns() {
+    let (sample, matrix) = sample();
+    let part = sample.relations(&Params { relation_strength: 3.0, ..params() });
+    let pairs: Vec<[u32; 2]> = part.tables.grids.iter().map(|grid| grid.features).collect();
+    assert_eq!(pairs, [[0, 1]], "only the columns that go together");
+    let (x, y) = (column(&matrix, 0), column(&matrix, 1));
+    let n = ROWS as f64;
+    let side = |x: &[f32], node| (x.iter().map(|&x| near(x, node, 8)).sum::<f64>() + 1.0) / (n + 8.0);
+    for (node, &found) in part.tables.grids[0].values.iter().enumerate() {
+        let (i, j) = (node / 8, node % 8);
+        let count: f64 = x.iter().zip(&y).map(|(&x, &y)| near(x, i, 8) * near(y, j, 8)).sum();
+        let apart = side(&x, i) * side(&y, j);
+        let together = (count + 64.0 * apart) / (n + 64.0);
+        let plain = 3.0 * (apart / together).ln();
+        assert!(close(f64::from(found), plain), "{found} instead of {plain} at {i}, {j}");
+    }
+    // The row whose values go together in no other row is the most unlikely of those without the flag.
+    let unlikely =
+        (0..ROWS).filter(|row| row % 40 != 0).max_by(|&a, &b| part.scores[a].total_cmp(&part.scores[b]));
+    assert_eq!(unlikely, Some(7));
+}
+
+/// Columns that depend on each other in a chain, in the wrong order: the tree finds the chain.
+#[test]
+fn the_tree_follows_the_strongest_relations() {
+    let mut random = Stream::new(9, Purpose::Shuffle, 0);
+    let mut values = Vec::new();
+    for _ in 0..2000 {
+        let a = random.normal();
+        let b = a + 0.3 * random.normal();
+        let c = b + 0.3 * random.normal();
+        let d = c + 0.3 * random.normal();
+        values.extend([c, a, d, b].map(|x| (x / 6.0) as f32));
+    }
+    let matrix = Matrix { width: 4, values };
+    let part = Sample::new(&matrix, 4, 0).relations(&params());
+    let mut pairs: Vec<[u32; 2]> = part.tables.grids.iter().map(|grid| grid.features).collect();
+    pairs.sort_unstable();
+    assert_eq!(pairs, [[0, 2], [0, 3], [1, 3]]);
+}
+
+#[test]
+fn the_spread_is_that_of_the_quartiles_unless_most_are_the_same() {
+    assert_eq!(middle_and_spread(&[5.0, 1.0, 2.0, 4.0, 3.0]), (3.0, 2.0));
+    let mut mostly = vec![1.0; 90];
+    mostly.extend([11.0; 10]);
+    assert_eq!(middle_and_spread(&mostly), (1.0, 0.2));
+    assert_eq!(middle_and_spread(&[2.0]), (2.0, 0.0));
+}
+
+#[test]
+fn the_score_is_the_mean_of_its_parts_and_survives_the_file() {
+    let (table, _, _) = data();
+    let go = |params: &Params| -> Detector {
+        let (_, encoder, matrix) = data();
         fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
     };
-    let without = alone(&Params { tails: false, tables: 0, ..params() });
-    assert_eq!(detector.parts().2, without.parts().2);
+    let whole = go(&params());
+    let scores = whole.score(&table).unwrap();
+    let nothing = Params {
+        weight_trees: 0.0,
+        weight_tails: 0.0,
+        weight_columns: 0.0,
+        weight_pairs: 0.0,
+        weight_relations: 0.0,
+        ..params()
+    };
+    let parts = [
+        (1.0, Params { weight_trees: 1.0, ..nothing.clone() }),
+        (1.0, Params { weight_tails: 1.0, ..nothing.clone() }),
+        (1.0, Params { weight_columns: 1.0, ..nothing.clone() }),
+        (0.5, Params { weight_pairs: 1.0, ..nothing.clone() }),
+        (1.0, Params { weight_relations: 1.0, ..nothing.clone() }),
+    ];
+    let mut sum = vec![0.0; ROWS];
+    for (weight, params) in &parts {
+        let alone = go(params).score(&table).unwrap();
+        let (middle, spread) = middle_and_spread(&alone);
+        assert!(middle.abs() < 1e-3 && close(f64::from(spread), 1.0), "{params:?}: {middle} ± {spread}");
+        sum.iter_mut().zip(&alone).for_each(|(sum, &score)| *sum += weight / 4.5 * f64::from(score));
+    }
+    for (score, sum) in scores.iter().zip(&sum) {
+        assert!((f64::from(*score) - sum).abs() < 1e-3 * sum.abs().max(1.0), "{score} instead of {sum}");
+    }
+    assert!(nothing.validate().is_err());
+    let again = persist::from_bytes(&persist::to_bytes(&whole).unwrap()).unwrap();
+    assert_eq!(again.score(&table).unwrap(), scores);
+    // The trees are those of a fit without the other parts.
+    assert_eq!(whole.parts().2, go(&parts[0].1).parts().2);
 }
