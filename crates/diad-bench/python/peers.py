@@ -64,7 +64,7 @@ class Tables:
 
     def read(self, path):
         if path != self.path:
-            frame = pd.read_parquet(path)
+            frame = pd.read_csv(path) if str(path).endswith(".csv") else pd.read_parquet(path)
             labels = frame.pop("label").to_numpy()
             # ECOD and COPOD divide by the spread: constant columns carry nothing and are left out for all methods.
             values = frame.to_numpy(np.float64)

@@ -49,7 +49,7 @@ fn noise(seed: u64, row: u64, column: u64) -> f64 {
 }
 
 /// One step of SplitMix64.
-fn mix(value: u64) -> u64 {
+pub fn mix(value: u64) -> u64 {
     let z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -8,9 +8,11 @@ mod options;
 mod paper;
 mod peers;
 mod python;
+mod recipes;
 mod render;
 mod runs;
 mod sets;
+mod small;
 mod speed;
 mod stats;
 mod summary;
@@ -36,6 +38,10 @@ enum Command {
     Speed(speed::Options),
     /// AUC of other detectors on the same sets.
     Peers(peers::Options),
+    /// The search for the default settings.
+    Recipes(recipes::Options),
+    /// Small tables and tables of two-valued columns, against IsolationForest.
+    Small(small::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -44,5 +50,7 @@ fn main() -> anyhow::Result<()> {
         Command::Noise(options) => noise::run(&options),
         Command::Speed(options) => speed::run(&options),
         Command::Peers(options) => peers::run(&options),
+        Command::Recipes(options) => recipes::run(&options),
+        Command::Small(options) => small::run(&options),
     }
 }

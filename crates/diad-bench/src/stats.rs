@@ -30,12 +30,18 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// The rank of each value, 1 for the largest. Equal values share the mean of their ranks.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
-    let rank = |value: &f64| {
-        let above = values.iter().filter(|other| *other > value).count() as f64;
-        let equal = values.iter().filter(|other| *other == value).count() as f64;
-        above + (equal + 1.0) / 2.0
-    };
-    values.iter().map(rank).collect()
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let mut found = vec![0.0; values.len()];
+    let mut start = 0;
+    while start < order.len() {
+        let tied = order[start..].iter().take_while(|&&i| values[i] == values[order[start]]).count();
+        for &i in &order[start..start + tied] {
+            found[i] = start as f64 + (tied + 1) as f64 / 2.0;
+        }
+        start += tied;
+    }
+    found
 }
 
 /// Rounded to one decimal, the precision of the paper's tables.
