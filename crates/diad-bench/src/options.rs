@@ -90,6 +90,12 @@ impl Settings {
         pairs.map(|(name, value)| (name.replace('-', "_"), value))
     }
 
+    /// The preset and the overrides in words.
+    pub fn name(&self) -> String {
+        let preset = if self.preset == Preset::Paper { "paper" } else { "default" };
+        [vec![preset.to_string()], self.overrides.clone()].concat().join(", ")
+    }
+
     /// Preset and overrides as they are written on the command line, each with a space before it.
     pub fn command_line(&self) -> String {
         let preset = if self.preset == Preset::Paper { " --preset paper" } else { "" };

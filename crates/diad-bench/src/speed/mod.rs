@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::LABEL;
 use crate::environment;
-use crate::options::{Folders, Settings, digest};
+use crate::options::{Folders, Settings};
 use crate::render::{self, Grid};
 use crate::runs::Store;
 use crate::sets;
@@ -98,9 +98,16 @@ struct PartRun {
     /// The load average before the run; above about 0.5 other programs disturbed it.
     load: Option<f64>,
     command: String,
-    settings: String,
+    /// The settings in words.
+    #[serde(default = "paper")]
+    preset: String,
     commit: String,
     cpu: String,
+}
+
+/// The settings of runs that do not say.
+fn paper() -> String {
+    "paper".into()
 }
 
 /// What every part needs.
@@ -138,7 +145,6 @@ impl Bench<'_> {
 /// If a part cannot be measured or a file cannot be written.
 pub fn run(options: &Options) -> Result<()> {
     let params = options.settings.params()?;
-    let settings = digest(&params)?;
     let store: Store<PartRun> = Store::new(&options.folders.out, "speed.jsonl");
     if !options.render {
         let load = environment::load();
@@ -160,13 +166,13 @@ pub fn run(options: &Options) -> Result<()> {
                 rounds: if *part == Part::Memory { 1 } else { options.rounds },
                 load,
                 command: options.command_line(),
-                settings: settings.clone(),
+                preset: options.settings.name(),
                 commit: environment::commit(),
                 cpu: environment::machine(),
             })?;
         }
     }
-    let latest = latest(store.load()?, &settings);
+    let latest = latest(store.load()?);
     render::write(&options.folders.out, "speed", &markdown(&latest), &csv(&latest))
 }
 
@@ -183,23 +189,27 @@ impl Options {
     }
 }
 
-/// The last run of each part with those settings.
-fn latest(mut runs: Vec<PartRun>, settings: &str) -> Vec<PartRun> {
-    runs.retain(|run| run.settings == settings);
+/// The last run of each part with the same settings.
+fn latest(mut runs: Vec<PartRun>) -> Vec<PartRun> {
     runs.reverse();
-    Part::value_variants()
-        .iter()
-        .filter_map(|part| runs.iter().find(|run| run.part == *part).cloned())
-        .collect()
+    let mut latest: Vec<PartRun> = Vec::new();
+    for run in runs {
+        if !latest.iter().any(|other| other.part == run.part && other.preset == run.preset) {
+            latest.push(run);
+        }
+    }
+    latest.sort_by_key(|run| Part::value_variants().iter().position(|part| *part == run.part));
+    latest
 }
 
 fn markdown(runs: &[PartRun]) -> String {
-    let mut ratios = Grid::new(["what", "against", "ratio"]);
-    let mut figures = Grid::new(["what", "ours", "against", "figure", "unit"]);
-    for measure in runs.iter().flat_map(|run| &run.measures) {
-        ratios.push([measure.what.clone(), measure.against.clone(), significant(measure.ratio)]);
+    let mut ratios = Grid::new(["what", "against", "settings", "ratio"]);
+    let mut figures = Grid::new(["what", "settings", "ours", "against", "figure", "unit"]);
+    for (run, measure) in runs.iter().flat_map(|run| run.measures.iter().map(move |measure| (run, measure))) {
+        let [what, against, preset] = [&measure.what, &measure.against, &run.preset].map(String::clone);
+        ratios.push([what.clone(), against.clone(), preset.clone(), significant(measure.ratio)]);
         let (value, base) = (significant(measure.value), significant(measure.base));
-        figures.push([measure.what.clone(), value, measure.against.clone(), base, measure.unit.clone()]);
+        figures.push([what, preset, value, against, base, measure.unit.clone()]);
     }
     let machine = |run: &PartRun| match run.load {
         Some(load) => format!("{} (load average before: {load:.1})", run.cpu),
@@ -208,6 +218,7 @@ fn markdown(runs: &[PartRun]) -> String {
     let mut machines: Vec<_> = runs.iter().map(machine).collect();
     machines.dedup();
     let mut commands: Vec<_> = runs.iter().map(|run| run.command.as_str()).collect();
+    commands.sort_unstable();
     commands.dedup();
     let rounds: Vec<_> = runs.iter().map(|run| format!("{:?} {}", run.part, run.rounds)).collect();
     format!(
@@ -216,20 +227,21 @@ fn markdown(runs: &[PartRun]) -> String {
          peak memory, which is the operating system's maximum resident set of the whole process.\n\n{}\n## Absolute \
          figures\n\nMeasured on {}.\n\n{}\n{}",
         rounds.join(", "),
-        ratios.markdown(2),
+        ratios.markdown(3),
         machines.join("; "),
-        figures.markdown(1),
+        figures.markdown(2),
         render::origin(&commands, runs.iter().map(|run| run.commit.as_str()))
     )
 }
 
 fn csv(runs: &[PartRun]) -> String {
-    let mut grid =
-        Grid::new(["what", "against", "ratio", "value", "base", "unit", "rounds", "cpu", "commit"]);
+    let mut grid = Grid::new([
+        "what", "against", "settings", "ratio", "value", "base", "unit", "rounds", "cpu", "commit",
+    ]);
     for run in runs {
         for measure in &run.measures {
             let figures = [measure.ratio, measure.value, measure.base].map(|figure| format!("{figure:.6}"));
-            let mut cells = vec![measure.what.clone(), measure.against.clone()];
+            let mut cells = vec![measure.what.clone(), measure.against.clone(), run.preset.clone()];
             cells.extend(figures);
             cells.extend([measure.unit.clone(), run.rounds.to_string(), run.cpu.clone(), run.commit.clone()]);
             grid.push(cells);
@@ -277,7 +289,7 @@ mod tests {
             rounds: 5,
             load: Some(0.12),
             command: "speed --data DIR".into(),
-            settings: "s1".into(),
+            preset: "default".into(),
             commit: "c1".into(),
             cpu: "a CPU, 2 threads".into(),
         }
@@ -285,14 +297,15 @@ mod tests {
 
     #[test]
     fn the_last_figures_of_each_part_are_shown_ratios_first() {
-        let other = PartRun { settings: "s2".into(), ..part_run(Part::Training, 1.0) };
+        let other = PartRun { preset: "paper".into(), ..part_run(Part::Training, 7.0) };
         let first = part_run(Part::Scoring, 1.0);
         let runs = vec![first, part_run(Part::Training, 152.34), part_run(Part::Scoring, 2.0), other];
-        let page = markdown(&latest(runs, "s1"));
-        let ratio = page.find("| Training | PyTorch | 152 |").expect(&page);
+        let page = markdown(&latest(runs));
+        assert!(page.contains("| Training | PyTorch | paper | 7.00 |"), "{page}");
+        let ratio = page.find("| Training | PyTorch | default | 152 |").expect(&page);
         let machine = page.find("a CPU, 2 threads (load average before: 0.1)").expect(&page);
         assert!(ratio < machine, "{page}");
-        assert!(page.contains("| Scoring | PyTorch | 2.00 |") && !page.contains("1.00"), "{page}");
-        assert!(page.contains("| Training | 123 | PyTorch | 0.810 | steps/s |"), "{page}");
+        assert!(page.contains("| Scoring | PyTorch | default | 2.00 |") && !page.contains("1.00"), "{page}");
+        assert!(page.contains("| Training | default | 123 | PyTorch | 0.810 | steps/s |"), "{page}");
     }
 }

@@ -27,21 +27,26 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let threads = rayon::current_num_threads().to_string();
     let arguments = [path.display().to_string(), "--threads".into(), threads];
     let mut forest = Worker::start(&python, "forest.py", &arguments)?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ours, mut threaded, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=bench.options.rounds {
         let start = Instant::now();
         detector.score_into(&table, &mut scores)?;
         ours.push(start.elapsed().as_secs_f64());
-        theirs.push(forest.number("score", "seconds")?);
-        eprintln!("round {round}: {:?}, isolation forest {:?}", ours.last(), theirs.last());
+        threaded.push(forest.number("threaded", "seconds")?);
+        plain.push(forest.number("plain", "seconds")?);
+        eprintln!("round {round}: {:?}, forest {:?} {:?}", ours.last(), threaded.last(), plain.last());
     }
-    let (ours, theirs, rows) = (middle(&ours)?, middle(&theirs)?, table.rows() as f64);
-    Ok(vec![Measure {
-        what: format!("scoring speed, {} rows of {SET} in memory", table.rows()),
-        against: "scikit-learn's IsolationForest, 100 trees".into(),
-        ratio: theirs / ours,
-        value: rows / ours,
-        base: rows / theirs,
-        unit: "rows/s".into(),
-    }])
+    let (ours, rows) = (middle(&ours)?, table.rows() as f64);
+    let measure = |how: &str, theirs: &[f64]| -> Result<Measure> {
+        let theirs = middle(theirs)?;
+        Ok(Measure {
+            what: format!("scoring speed, {} rows of {SET} in memory", table.rows()),
+            against: format!("scikit-learn's IsolationForest, 100 trees, {how}"),
+            ratio: theirs / ours,
+            value: rows / ours,
+            base: rows / theirs,
+            unit: "rows/s".into(),
+        })
+    };
+    Ok(vec![measure("n_jobs=2", &plain)?, measure("joblib told to use both threads", &threaded)?])
 }
