@@ -5,7 +5,9 @@ use std::path::Path;
 use crate::encode::Encoder;
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Combination, Forward, Model, Scratch, Wiring};
+use crate::model::{
+    BLOCK_LANES, BLOCK_ROWS, Block, Combination, Forward, Lookup, Model, Places, Scratch, Wiring,
+};
 use crate::params::Params;
 use crate::table::Table;
 use crate::{Error, Result, persist};
@@ -20,6 +22,7 @@ pub struct Detector {
     wiring: Wiring<f32>,
     training_rows: u64,
     combination: Combination,
+    lookup: Lookup,
 }
 
 impl Detector {
@@ -28,12 +31,20 @@ impl Detector {
         let mut wiring = Wiring::new(&model, Isa::detect());
         wiring.keep_links = false;
         wiring.update(&model, params.min_temperature as f32);
-        Self { encoder, params, model, wiring, training_rows, combination: Combination::default() }
+        Self {
+            encoder,
+            params,
+            model,
+            wiring,
+            training_rows,
+            combination: Combination::default(),
+            lookup: Lookup::default(),
+        }
     }
 
     /// Adds tables to the score.
     pub(crate) fn with(self, combination: Combination) -> Self {
-        Self { combination, ..self }
+        Self { lookup: Lookup::new(&combination.tables), combination, ..self }
     }
 
     /// Scores of encoded rows, one for each.
@@ -52,8 +63,11 @@ impl Detector {
         let trees = self.model.shape.all_trees();
         let share = self.combination.tree_factor / trees.max(1) as f32;
         scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || (Block::new(width), Scratch::default(), vec![Lane::default(); BLOCK_LANES]),
-            |(block, scratch, total), (index, scores)| {
+            || {
+                let total = vec![Lane::default(); BLOCK_LANES];
+                (Block::new(width), Scratch::default(), total, Places::default())
+            },
+            |(block, scratch, total, places), (index, scores)| {
                 fill(block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
                 let total = &mut total[..block.lanes()];
                 total.fill(Lane::default());
@@ -63,7 +77,7 @@ impl Detector {
                 for value in total.iter_mut().flat_map(|lane| &mut lane.0) {
                     *value = *value * share - self.combination.shift;
                 }
-                self.combination.tables.add_to(block.x(), total);
+                self.lookup.add_to(block.x(), total, places);
                 for (score, i) in scores.iter_mut().zip(0..) {
                     *score = total[i / LANES].0[i % LANES];
                 }

@@ -5,6 +5,7 @@ mod attention;
 mod block;
 mod forward;
 mod layer;
+mod lookup;
 mod tables;
 mod wiring;
 
@@ -12,5 +13,6 @@ pub use attention::MATCH_FLOOR;
 pub use block::{BLOCK_LANES, BLOCK_ROWS, Block};
 pub use forward::{Forward, Scratch};
 pub use layer::{Layer, Model, Selectors, Shape, SoftSelectors};
+pub use lookup::{Lookup, Places};
 pub use tables::{Combination, Curve, Grid, Tables, place};
 pub use wiring::{TreeWiring, Wiring};

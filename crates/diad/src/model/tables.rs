@@ -1,8 +1,6 @@
 //! Functions of one and of two features given by their values at nodes within [-1, 1], linear in between and
 //! constant beyond.
 
-use crate::kernel::{Columns, LANES, Lane};
-
 /// A function of one feature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -74,28 +72,5 @@ impl Grid {
             self.values[start] + b * (self.values[start + 1] - self.values[start])
         };
         row(i) + a * (row(i + 1) - row(i))
-    }
-}
-
-impl Tables {
-    /// Adds the value of every row to `total`.
-    pub fn add_to(&self, x: Columns<f32>, total: &mut [Lane<f32>]) {
-        let lanes = total.len();
-        for curve in &self.curves {
-            let column = x.get(curve.feature as usize, lanes);
-            for (total, x) in total.iter_mut().zip(column) {
-                for i in 0..LANES {
-                    total.0[i] += curve.at(x.0[i]);
-                }
-            }
-        }
-        for grid in &self.grids {
-            let [first, second] = grid.features.map(|feature| x.get(feature as usize, lanes));
-            for (total, (x, y)) in total.iter_mut().zip(first.iter().zip(second)) {
-                for i in 0..LANES {
-                    total.0[i] += grid.at(x.0[i], y.0[i]);
-                }
-            }
-        }
     }
 }
