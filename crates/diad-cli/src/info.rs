@@ -37,6 +37,11 @@ pub fn run(args: &Args) -> Result<()> {
     for (name, column) in names.iter().zip(columns) {
         writeln!(text, "  {name:<width$}  {} to {}", number(column.min), number(column.max))?;
     }
+    let constants = detector.encoder().constants();
+    if !constants.is_empty() {
+        let names: Vec<String> = constants.iter().map(|name| printable(name)).collect();
+        writeln!(text, "\nLeft out, since all training rows have the same value: {}", names.join(", "))?;
+    }
     output::say(&text)
 }
 

@@ -69,9 +69,7 @@ settings! {
     weight_trees: f64, "X", "Weight of the trees in the score; 0 trains none";
     weight_tails: f64, "X", "Weight of how far into the tails of its columns a row lies";
     weight_columns: f64, "X", "Weight of how sparse the data are around a row, column by column";
-    weight_pairs: f64, "X", "Weight of how sparse the data are around a row, pair by pair";
     weight_relations: f64, "X", "Weight of how unlikely a row is, given which columns go together";
-    pairs: usize, "N", "Most pairs of columns looked at for the weight of pairs";
     relation_strength: f64, "X", "How much a broken relation between two columns counts against an unlikely value of one";
     layers: usize, "N", "Layers of trees; a layer's trees may build on the outputs of all earlier layers";
     trees: usize, "N", "Trees in each layer";
@@ -166,9 +164,7 @@ mod tests {
             weight_trees: 1.25,
             weight_tails: 0.75,
             weight_columns: 0.25,
-            weight_pairs: 1.5,
             weight_relations: 1.75,
-            pairs: 77,
             relation_strength: 2.5,
             layers: 4,
             trees: 301,

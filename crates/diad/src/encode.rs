@@ -90,7 +90,7 @@ pub struct Feature {
 }
 
 /// The scale of a feature: the training range becomes [-1, 1]. Values outside of it go on by the same rule, not
-/// clipped. Where all training values are the same, that value becomes -1.
+/// clipped.
 ///
 /// ```
 /// use diad::encode::{Column, Scaler};
@@ -119,9 +119,7 @@ impl Scaler {
     pub fn scale(&self, value: f64) -> f32 {
         let value = self.bend.map_or(value, |bend| bend.apply(value));
         let range = self.high - self.low;
-        let share = if self.high == self.low {
-            value - self.low
-        } else if range.is_finite() {
+        let share = if range.is_finite() {
             (value - self.low) / range
         } else {
             (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
@@ -140,7 +138,7 @@ impl Scaler {
     }
 }
 
-/// Knows which columns are features and how each is scaled.
+/// Knows which columns are features and how each is scaled. A column of one value is none: it tells nothing of any row.
 ///
 /// ```
 /// use diad::encode::Encoder;
@@ -158,6 +156,7 @@ impl Scaler {
 pub struct Encoder {
     columns: Vec<Column>,
     features: Vec<Feature>,
+    constants: Vec<String>,
 }
 
 impl Encoder {
@@ -186,6 +185,11 @@ impl Encoder {
         &self.columns
     }
 
+    /// The columns that had only one value and were left out.
+    pub fn constants(&self) -> &[String] {
+        &self.constants
+    }
+
     /// What the model sees, in order: every column once, then some of them in a second scale.
     pub fn features(&self) -> &[Feature] {
         &self.features
@@ -201,7 +205,7 @@ impl Encoder {
     pub(crate) fn is_valid(&self) -> bool {
         let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
         let ordered = |c: &Column| {
-            c.min.is_finite() && c.max.is_finite() && c.min <= c.max && c.bend.as_ref().is_none_or(bent)
+            c.min.is_finite() && c.max.is_finite() && c.min < c.max && c.bend.as_ref().is_none_or(bent)
         };
         let names: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let columns = self.columns.len();
@@ -305,13 +309,17 @@ impl Encoder {
         if rows < 2 {
             return Err(Error::TooFewRows { rows });
         }
-        if columns.iter().all(|column| column.min == column.max) {
-            return Err(Error::AllConstant);
-        }
         if scale != Scale::Linear {
             for (index, column) in columns.iter_mut().enumerate() {
                 column.bend = find_bend(sample.column(index));
             }
+        }
+        let varied = |column: &Column| column.min < column.max;
+        let constants =
+            columns.iter().filter(|column| !varied(column)).map(|column| column.name.clone()).collect();
+        columns.retain(varied);
+        if columns.is_empty() {
+            return Err(Error::AllConstant);
         }
         let first = |(column, given): (u32, &Column)| Feature { column, bent: given.bend.is_some() };
         let mut features: Vec<Feature> = (0..).zip(&columns).map(first).collect();
@@ -320,7 +328,7 @@ impl Encoder {
             let second: Vec<Feature> = second.map(|&feature| Feature { bent: false, ..feature }).collect();
             features.extend(second);
         }
-        Ok((Self { columns, features }, rows))
+        Ok((Self { columns, features, constants }, rows))
     }
 
     fn fill(&self, source: &dyn Source, rows: usize) -> Result<Matrix> {
@@ -422,12 +430,14 @@ mod tests {
     }
 
     #[test]
-    fn constant_columns_become_minus_one() {
+    fn constant_columns_are_left_out() {
         let (encoder, matrix) =
             Encoder::fit_encode(&table(&[("a", &[3.0, 3.0]), ("b", &[0.0, 4.0])]), &[], Scale::Linear)
                 .unwrap();
-        assert_eq!(matrix.values, [-1.0, -1.0, -1.0, 1.0]);
-        assert_eq!(encoder.scalers()[0].scale(4.0), 1.0);
+        assert_eq!(matrix.values, [-1.0, 1.0]);
+        assert_eq!((encoder.columns()[0].name.as_str(), encoder.constants()), ("b", &["a".to_owned()][..]));
+        // They are not asked for again.
+        assert_eq!(encoder.encode(&table(&[("b", &[2.0])])).unwrap().values, [0.0]);
     }
 
     #[test]
@@ -532,14 +542,13 @@ mod tests {
             x in any::<f64>().prop_filter("finite", |v| v.is_finite()),
             y in any::<f64>().prop_filter("finite", |v| v.is_finite()),
         ) {
+            prop_assume!(a != b);
             let column = Column { name: "f".into(), min: a.min(b), max: a.max(b), bend: None };
             let scaler = Scaler::new(&column, false);
             let [low, high] = [x.min(y), x.max(y)].map(|value| scaler.scale(value));
             prop_assert!(low.is_finite() && high.is_finite() && low <= high);
             prop_assert_eq!(scaler.scale(column.min), -1.0);
-            if a != b {
-                prop_assert_eq!(scaler.scale(column.max), 1.0);
-            }
+            prop_assert_eq!(scaler.scale(column.max), 1.0);
         }
     }
 }

@@ -37,12 +37,8 @@ pub struct Params {
     pub weight_tails: f64,
     /// Weight of how sparse the data are around a row, column by column.
     pub weight_columns: f64,
-    /// Weight of how sparse the data are around a row, pair by pair.
-    pub weight_pairs: f64,
     /// Weight of how unlikely a row is, given which columns go together.
     pub weight_relations: f64,
-    /// How many pairs of columns at most are looked at for `weight_pairs`.
-    pub pairs: usize,
     /// How much a broken relation between two columns counts against an unlikely value of one.
     pub relation_strength: f64,
     /// Layers of trees. A layer's trees may build on the outputs of all earlier layers.
@@ -87,10 +83,8 @@ impl Default for Params {
             scale: Scale::Both,
             weight_trees: 1.0,
             weight_tails: 1.0,
-            weight_columns: 1.0,
-            weight_pairs: 0.5,
-            weight_relations: 1.0,
-            pairs: 300,
+            weight_columns: 1.5,
+            weight_relations: 0.75,
             trees: 100,
             feature_share: 0.15,
             steps: 1000,
@@ -109,10 +103,8 @@ impl Params {
             weight_trees: 1.0,
             weight_tails: 0.0,
             weight_columns: 0.0,
-            weight_pairs: 0.0,
             weight_relations: 0.0,
-            pairs: 300,
-            relation_strength: 2.0,
+            relation_strength: 4.0,
             layers: 3,
             trees: 300,
             depth: 4,
@@ -133,9 +125,9 @@ impl Params {
         }
     }
 
-    /// The weights of the parts of the score: trees, tails, columns, pairs, relations.
-    pub fn weights(&self) -> [f64; 5] {
-        [self.weight_trees, self.weight_tails, self.weight_columns, self.weight_pairs, self.weight_relations]
+    /// The weights of the parts of the score: trees, tails, columns, relations.
+    pub fn weights(&self) -> [f64; 4] {
+        [self.weight_trees, self.weight_tails, self.weight_columns, self.weight_relations]
     }
 
     /// Checks every setting against its range.
@@ -152,7 +144,6 @@ impl Params {
         }
         let total: f64 = self.weights().iter().sum();
         check(total >= 1e-6, "weight-trees", self.weight_trees, "above 0 where all other weights are 0")?;
-        check(self.pairs <= 5000, "pairs", self.pairs, "at most 5000")?;
         check(
             (0.0..=100.0).contains(&self.relation_strength),
             "relation-strength",

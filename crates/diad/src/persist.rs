@@ -192,7 +192,7 @@ impl Header {
         let known = |&feature: &u32| (feature as usize) < features;
         let sized = |nodes: &usize| (2..=1024).contains(nodes);
         self.curves.len() <= features
-            && self.grids.len() <= self.params.pairs + features
+            && self.grids.len() < features.max(1)
             && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
             && self.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
     }

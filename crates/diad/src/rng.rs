@@ -22,10 +22,8 @@ pub enum Purpose {
     Sample = 6,
     /// Rows from which the tables are made.
     TableRows = 7,
-    /// Pairs of columns whose sparsity counts.
-    Pairs = 8,
     /// Pairs of columns among which relations are sought.
-    Relations = 9,
+    Relations = 8,
 }
 
 /// One stream of random numbers.

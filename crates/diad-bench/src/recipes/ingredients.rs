@@ -23,7 +23,6 @@ pub enum Kind {
     Trees,
     Tails,
     Columns,
-    Pairs,
     Relations,
 }
 
@@ -44,14 +43,12 @@ pub fn all() -> Vec<Ingredient> {
         weight_trees: 0.0,
         weight_tails: 0.0,
         weight_columns: 0.0,
-        weight_pairs: 0.0,
         weight_relations: 0.0,
         scale: Scale::Bent,
         ..Params::default()
     };
     let trees = Params { weight_trees: 1.0, ..nothing.clone() };
     let columns = Params { weight_columns: 1.0, ..nothing.clone() };
-    let pairs = Params { weight_pairs: 1.0, ..nothing.clone() };
     let relations =
         |relation_strength| Params { weight_relations: 1.0, relation_strength, ..nothing.clone() };
     let ingredient = |kind, name, params| Ingredient { kind, name, params };
@@ -66,8 +63,6 @@ pub fn all() -> Vec<Ingredient> {
         ingredient(Kind::Tails, "tails", Params { weight_tails: 1.0, ..nothing.clone() }),
         ingredient(Kind::Columns, "columns, linear", Params { scale: Scale::Linear, ..columns.clone() }),
         ingredient(Kind::Columns, "columns, bent", columns),
-        ingredient(Kind::Pairs, "pairs, 100", Params { pairs: 100, ..pairs.clone() }),
-        ingredient(Kind::Pairs, "pairs, 300", Params { pairs: 300, ..pairs }),
         ingredient(Kind::Relations, "relations, 0", relations(0.0)),
         ingredient(Kind::Relations, "relations, 1", relations(1.0)),
         ingredient(Kind::Relations, "relations, 2", relations(2.0)),
@@ -160,7 +155,7 @@ mod tests {
             assert!(ingredient.params.validate().is_ok());
             let weights = ingredient.params.weights();
             let alone: Vec<f64> =
-                (0..5).map(|part| f64::from(u8::from(part == ingredient.kind as usize))).collect();
+                (0..4).map(|part| f64::from(u8::from(part == ingredient.kind as usize))).collect();
             assert_eq!(weights.to_vec(), alone, "{}", ingredient.name);
             for other in &all[..index] {
                 assert_ne!(ingredient.params, other.params);

@@ -37,11 +37,10 @@ pub fn recipes(ingredients: &[Ingredient]) -> Vec<Recipe> {
         std::iter::once(None).chain(weighed).collect()
     };
     let kinds = [
-        choices(Kind::Trees, &[1.0, 2.0]),
+        choices(Kind::Trees, &[0.5, 1.0, 2.0]),
         choices(Kind::Tails, &[0.5, 1.0]),
-        choices(Kind::Columns, &[1.0]),
-        choices(Kind::Pairs, &[0.5, 1.0]),
-        choices(Kind::Relations, &[0.5, 1.0]),
+        choices(Kind::Columns, &[1.0, 1.5, 2.0]),
+        choices(Kind::Relations, &[0.5, 0.75, 1.0]),
     ];
     let mut recipes = vec![Vec::new()];
     for choices in &kinds {
@@ -214,12 +213,12 @@ fn name(ingredients: &[Ingredient], recipe: &Recipe) -> String {
 /// The recipe that the default settings are.
 fn default_recipe(ingredients: &[Ingredient]) -> Recipe {
     let default = diad::Params::default();
+    let relations = format!("relations, {}", default.relation_strength);
     let wanted = [
         ("trees, both", default.weight_trees),
         ("tails", default.weight_tails),
         ("columns, bent", default.weight_columns),
-        (if default.pairs == 100 { "pairs, 100" } else { "pairs, 300" }, default.weight_pairs),
-        ("relations, 2", default.weight_relations),
+        (relations.as_str(), default.weight_relations),
     ];
     let place = |name: &str| ingredients.iter().position(|ingredient| ingredient.name == name);
     let part =
@@ -244,7 +243,7 @@ fn neighbours(
     let kind = |&(ingredient, _): &(usize, f64)| ingredients[ingredient].kind as usize;
     let by_kind = |recipe: &Recipe, wanted: usize| recipe.0.iter().copied().find(|part| kind(part) == wanted);
     let differences =
-        |recipe: &Recipe| (0..5).filter(|&k| by_kind(recipe, k) != by_kind(&recipes[default], k)).count();
+        |recipe: &Recipe| (0..4).filter(|&k| by_kind(recipe, k) != by_kind(&recipes[default], k)).count();
     let near = (0..recipes.len()).filter(|&i| differences(&recipes[i]) == 1);
     let alone = (0..recipes.len()).filter(|&i| {
         recipes[i].0.len() == 1 && parts.contains(&(recipes[i].0[0].0, 1.0)) || i == trees_alone(recipes)

@@ -146,9 +146,7 @@ fn info_shows_settings_and_columns() {
       weight-trees      1.0
       weight-tails      1.0
       weight-columns    1.0
-      weight-pairs      0.5
       weight-relations  1.0
-      pairs             300
       relation-strength 2.0
       layers            2
       trees             8

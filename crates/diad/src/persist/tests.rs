@@ -167,7 +167,7 @@ fn the_most_entangled_model_can_be_loaded() {
     let params = Params { layers: 3, trees: 400, depth: 1, outputs: 2, attention: 1, ..Params::paper() };
     let column = crate::encode::Column { name: "x".into(), min: 0.0, max: 1.0, bend: None };
     let feature = crate::encode::Feature { column: 0, bent: false };
-    let encoder = serde_json::json!({ "columns": [column], "features": [feature] });
+    let encoder = serde_json::json!({ "columns": [column], "features": [feature], "constants": [] });
     let header = serde_json::json!({ "params": params, "encoder": encoder, "training_rows": 9,
         "tree_factor": 1.0, "shift": 0.0, "curves": [], "grids": [] });
     let header = header.to_string();

@@ -82,10 +82,9 @@ fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>
         detector.score_encoded(&sample.matrix(matrix), &mut scores);
         combination.tree_factor = weigh(params.weight_trees, &scores);
     }
-    let parts: [(f64, &dyn Fn() -> Part); 4] = [
+    let parts: [(f64, &dyn Fn() -> Part); 3] = [
         (params.weight_tails, &|| sample.tails()),
         (params.weight_columns, &|| sample.sparsity()),
-        (params.weight_pairs, &|| sample.pair_sparsity(params)),
         (params.weight_relations, &|| sample.relations(params)),
     ];
     for (weight, part) in parts.into_iter().filter(|(weight, _)| *weight > 0.0) {

@@ -1,5 +1,5 @@
 //! The parts of the score that need no training: how far a row lies in the tails of its columns, how sparse the data
-//! are around it in columns and in pairs of columns, and how unlikely it is given which columns go together.
+//! are around its values, and how unlikely it is given which columns go together.
 
 use rayon::prelude::*;
 
@@ -15,15 +15,14 @@ const CELLS: usize = 1 << 24;
 const DENSITY_NODES: usize = 32;
 /// By how much the logarithm of a tail may change from node to node of a curve.
 const TAIL_STEP: f64 = 0.1;
-/// Nodes of each side of a grid of sparsity, and of a relation.
-const PAIR_NODES: usize = 16;
+/// Nodes of each side of the grid of a relation.
 const RELATION_NODES: usize = 8;
 /// The largest sparsity, as a logarithm: beyond, emptier is not more unusual.
 const LOG_SPARSITY_LIMIT: f64 = 6.0;
 /// Most pairs among which relations are sought, and rows that are looked at for it.
 const RELATION_PAIRS: usize = 3000;
 const RELATION_ROWS: usize = 8192;
-/// How many standard deviations above chance something must be to count as found.
+/// How many standard deviations above chance a relation must be to count as found.
 const BEYOND_CHANCE: f64 = 3.0;
 
 /// A column of the sample.
@@ -36,17 +35,11 @@ struct Column {
     surprise: Curve,
     /// The standard deviation of the surprise. Near zero for uniform noise.
     unevenness: f32,
-    /// Whether it could be uniform noise.
-    even: bool,
 }
 
 impl Column {
     fn varies(&self) -> bool {
         self.nodes.len() > 1
-    }
-
-    fn nodes(&self, most: usize) -> usize {
-        if self.two_valued { 2 } else { most }
     }
 }
 
@@ -123,15 +116,6 @@ impl Sample {
         self.part(self.curves(|column| at_nodes(column, &sparsity(column))), Vec::new())
     }
 
-    /// Volume over rows in pairs of columns: in all of them, or in a random choice.
-    pub fn pair_sparsity(&self, params: &Params) -> Part {
-        let most = if params.interactions < 2 { 0 } else { params.pairs };
-        let uneven = self.features(|column| column.varies() && !column.even);
-        let pairs = choose_pairs(&uneven, most, params.seed, Purpose::Pairs);
-        let grid = |&pair: &[u32; 2]| self.grid(pair, PAIR_NODES, |counts| sparsity(&counts));
-        self.part(Vec::new(), pairs.par_iter().map(grid).collect())
-    }
-
     /// Minus the logarithm of the density of a row, if columns depend on each other along a tree: the surprise of each
     /// column, and for each branch of the tree how much less likely the two values are together than apart. The tree
     /// is the one whose branches tell most (Chow and Liu).
@@ -141,10 +125,10 @@ impl Sample {
             return self.part(curves, Vec::new());
         }
         let strength = params.relation_strength;
-        let grid = |&pair: &[u32; 2]| {
-            self.grid(pair, RELATION_NODES, |counts| {
-                counts.apart().iter().map(|log| (log * strength) as f32).collect()
-            })
+        let grid = |&features: &[u32; 2]| {
+            let counts = self.count(features, 1);
+            let values = counts.apart().iter().map(|log| (log * strength) as f32).collect();
+            Grid { features, nodes: counts.nodes, values }
         };
         self.part(curves, self.tree(params.seed).par_iter().map(grid).collect())
     }
@@ -152,9 +136,9 @@ impl Sample {
     /// The branches of the tree.
     fn tree(&self, seed: u64) -> Vec<[u32; 2]> {
         let varied = self.features(Column::varies);
-        let pairs = choose_pairs(&varied, RELATION_PAIRS, seed, Purpose::Relations);
+        let pairs = choose_pairs(&varied, seed);
         let step = self.rows.len().div_ceil(RELATION_ROWS);
-        let told = |&pair: &[u32; 2]| (self.count(pair, RELATION_NODES, step).information(), pair);
+        let told = |&pair: &[u32; 2]| (self.count(pair, step).information(), pair);
         let mut told: Vec<(f64, [u32; 2])> = pairs.par_iter().map(told).collect();
         told.retain(|&(information, _)| information > 0.0);
         told.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -183,15 +167,10 @@ impl Sample {
         varied.into_par_iter().map(curve).collect()
     }
 
-    fn grid(&self, features: [u32; 2], most: usize, values: impl Fn(Counts) -> Vec<f32>) -> Grid {
-        let counts = self.count(features, most, 1);
-        Grid { features, nodes: counts.nodes, values: values(counts) }
-    }
-
     /// Every so many rows of a pair of columns, counted on a grid.
-    fn count(&self, features: [u32; 2], most: usize, step: usize) -> Counts {
+    fn count(&self, features: [u32; 2], step: usize) -> Counts {
         let columns = features.map(|feature| &self.columns[feature as usize]);
-        let nodes = columns.map(|column| column.nodes(most));
+        let nodes = columns.map(|column| if column.two_valued { 2 } else { RELATION_NODES });
         let mut counts = vec![0.0f64; nodes[0] * nodes[1]];
         let mut rows = 0;
         for (&x, &y) in columns[0].values.iter().zip(&columns[1].values).step_by(step) {
@@ -285,7 +264,7 @@ fn column(matrix: &Matrix, rows: &[usize], feature: usize) -> Column {
     let count = if two_valued { 2 } else { DENSITY_NODES };
     let spaced = |node: usize| (node as f32 * 2.0 - (count - 1) as f32) / (count - 1) as f32;
     let spaced: Vec<f32> = (0..count).map(spaced).collect();
-    let (logs, even) = surprise(&values, count);
+    let logs = surprise(&values, count);
     let nodes = match (low == high, two_valued) {
         (true, _) => vec![low],
         (_, true) => spaced.clone(),
@@ -296,12 +275,11 @@ fn column(matrix: &Matrix, rows: &[usize], feature: usize) -> Column {
     let n = values.len() as f64;
     let mean = logs.clone().sum::<f64>() / n;
     let unevenness = (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / n).sqrt() as f32;
-    Column { values, two_valued, nodes, surprise, unevenness, even }
+    Column { values, two_valued, nodes, surprise, unevenness }
 }
 
-/// The logarithm of volume over rows at equally spaced nodes, one row added to each; and whether the rows could be
-/// uniform.
-fn surprise(values: &[f32], nodes: usize) -> (Vec<f32>, bool) {
+/// The logarithm of volume over rows at equally spaced nodes, one row added to each.
+fn surprise(values: &[f32], nodes: usize) -> Vec<f32> {
     let mut counts = vec![0.0f64; nodes];
     for &value in values {
         let (node, share) = place(value, nodes);
@@ -309,20 +287,11 @@ fn surprise(values: &[f32], nodes: usize) -> (Vec<f32>, bool) {
         counts[node + 1] += f64::from(share);
     }
     let n = values.len() as f64;
-    let freedom = (nodes - 1) as f64;
-    let mut distance = 0.0;
-    let logs = counts.iter().enumerate().map(|(node, count)| {
-        let volume = side(node, nodes);
-        distance += (count - n * volume).powi(2) / (n * volume);
-        libm::log(volume * (n + nodes as f64) / (count + 1.0)) as f32
-    });
-    let logs = logs.collect();
-    (logs, distance <= freedom + BEYOND_CHANCE * (2.0 * freedom).sqrt())
-}
-
-/// The share of the range that belongs to a node.
-fn side(node: usize, nodes: usize) -> f64 {
-    (if node == 0 || node == nodes - 1 { 0.5 } else { 1.0 }) / (nodes - 1) as f64
+    let log = |(node, count): (usize, &f64)| {
+        let ends = if node == 0 || node == nodes - 1 { 0.5 } else { 1.0 };
+        libm::log(ends / (nodes - 1) as f64 * (n + nodes as f64) / (count + 1.0)) as f32
+    };
+    counts.iter().enumerate().map(log).collect()
 }
 
 /// The nodes of the density, and values between which the logarithm of a tail changes by no more than a step.
@@ -352,31 +321,20 @@ fn tails(column: &Column) -> Vec<f32> {
     column.nodes.iter().map(tail).collect()
 }
 
-/// Volume over rows at each node, one row added to each.
-fn sparsity(counts: &Counts) -> Vec<f32> {
-    let [first, second] = counts.nodes;
-    let total = counts.rows + counts.counts.len() as f64;
-    let values = counts.counts.iter().enumerate().map(|(node, count)| {
-        let volume = side(node / second, first) * side(node % second, second);
-        (volume * total / (count + 1.0)).min(libm::exp(LOG_SPARSITY_LIMIT)) as f32
-    });
-    values.collect()
-}
-
 fn at_nodes(column: &Column, curve: &Curve) -> Vec<f32> {
     column.nodes.iter().map(|&node| curve.at(node)).collect()
 }
 
-/// All pairs of some features, or a random choice of them, in ascending order.
-fn choose_pairs(features: &[u32], most: usize, seed: u64, purpose: Purpose) -> Vec<[u32; 2]> {
+/// All pairs of some features, or a random choice of them.
+fn choose_pairs(features: &[u32], seed: u64) -> Vec<[u32; 2]> {
     let all = features.len() * features.len().saturating_sub(1) / 2;
-    if all <= most {
+    if all <= RELATION_PAIRS {
         let pairs = |(i, &a): (usize, &u32)| features[..i].iter().map(move |&b| [b, a]);
         return features.iter().enumerate().flat_map(pairs).collect();
     }
-    let mut random = Stream::new(seed, purpose, 0);
+    let mut random = Stream::new(seed, Purpose::Relations, 0);
     let mut chosen = std::collections::BTreeSet::new();
-    while chosen.len() < most {
+    while chosen.len() < RELATION_PAIRS {
         let (i, j) = (random.below(features.len()), random.below(features.len()));
         if i != j {
             chosen.insert([features[i.min(j)], features[i.max(j)]]);
