@@ -51,6 +51,10 @@ def make(name, seed, threads):
         return *isotree(seed, threads), "isotree"
     if name == "isotree2":
         return *isotree(seed, threads, ndim=2), "isotree"
+    if name == "FCF":
+        # The fair-cut forest as isotree's documentation sets it.
+        fair = dict(ndim=2, sample_size=256, max_depth=None, ntrees=200, coefs="normal", ntry=1, prob_pick_pooled_gain=1)
+        return *isotree(seed, threads, **fair), "isotree"
     if name == "IForest":
         return *iforest(seed, threads), "scikit-learn"
     return *pyod(name, seed, threads), "pyod"

@@ -7,17 +7,21 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::environment;
-use crate::options::Folders;
+use crate::options::{Folders, digest};
 use crate::python::{Worker, interpreter};
 use crate::render::{self, Grid, number};
 use crate::runs::Store;
 use crate::sets::{self, Set};
-use crate::stats::mean;
+use crate::stats::{mean, ranks, round1};
+use crate::unsupervised;
 
 /// Seeds far apart: isotree's neighbouring seeds share most of their trees.
 const SEEDS: [u64; 3] = [0, 1000, 2000];
 /// The methods of `python/peers.py`.
-const METHODS: [&str; 9] = ["isotree", "isotree2", "IForest", "ECOD", "COPOD", "HBOS", "PCA", "KNN", "CBLOF"];
+const METHODS: [&str; 10] =
+    ["isotree", "isotree2", "FCF", "IForest", "ECOD", "COPOD", "HBOS", "PCA", "KNN", "CBLOF"];
+/// The name of our column.
+const OURS: &str = "ours";
 /// Methods without a random choice: one seed is enough where they are fitted on all rows.
 const STEADY: [&str; 4] = ["ECOD", "COPOD", "HBOS", "PCA"];
 /// Methods fitted on a sample where the set has more rows than the script allows.
@@ -93,17 +97,45 @@ pub fn run(options: &Options) -> Result<()> {
     if !options.render {
         run_missing(options, &store)?;
     }
-    let runs = store.load()?;
+    let mut runs = store.load()?;
+    let (seeds, ours) = ours(options)?;
+    runs.extend(ours);
     let commits = runs.iter().map(|run| run.commit.as_str());
-    let origin = render::origin(&["peers --data DIR"], commits);
+    let origin = render::origin(&["unsupervised --extra --data DIR", "peers --data DIR"], commits);
     let page = format!(
-        "# Other detectors\n\nROC-AUC in % without labels, fitted and scored on all rows: mean over the seeds {SEEDS:?}, one \
-         seed for the methods without a random choice. isotree2 is the extended forest of two features a split. {} are \
-         fitted on a sample of {SAMPLE} rows where a set has more; the average precision is in peers.csv.\n\n{}\n{origin}",
+        "# Other detectors\n\nWithout labels, fitted and scored on all rows: mean over the seeds {SEEDS:?}, one seed for the \
+         methods without a random choice, {seeds} for ours at the default settings. isotree2 is the extended forest of two features \
+         a split, FCF the fair-cut forest. {} are fitted on a sample of {SAMPLE} rows where a set has more. Ranks are over the \
+         columns of the table.\n\n## ROC-AUC in %\n\n{}\n## Average precision in %\n\n{}\n{origin}",
         SAMPLED.join(" and "),
-        grid(&runs).markdown(1)
+        grid(&runs, |run| run.auc).markdown(1),
+        grid(&runs, |run| run.ap).markdown(1)
     );
     render::write(&options.folders.out, "peers", &page, &csv(&runs))
+}
+
+/// Our runs at the default settings as those of one more method, and how many seeds they have at most.
+fn ours(options: &Options) -> Result<(usize, Vec<PeerRun>)> {
+    let settings = digest(&diad::Params::default())?;
+    let runs = unsupervised::store(&options.folders).load()?;
+    let runs = runs.into_iter().filter(|run| run.noise == 0 && run.settings == settings);
+    let run = |run: crate::runs::Run| PeerRun {
+        method: OURS.into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        set: run.set,
+        seed: run.seed,
+        auc: run.auc,
+        ap: run.ap,
+        fit_seconds: run.fit_seconds,
+        score_seconds: 0.0,
+        fitted_rows: run.rows,
+        rows: run.rows,
+        commit: run.commit,
+        cpu: run.cpu,
+    };
+    let runs: Vec<_> = runs.map(run).collect();
+    let seeds = runs.iter().map(|run| run.seed as usize + 1).max().unwrap_or(0);
+    Ok((seeds, runs))
 }
 
 fn run_missing(options: &Options, store: &Store<PeerRun>) -> Result<()> {
@@ -193,25 +225,36 @@ fn average(runs: &[PeerRun], method: &str, set: &Set, value: fn(&PeerRun) -> f64
     mean(&runs.map(value).collect::<Vec<_>>())
 }
 
-fn grid(runs: &[PeerRun]) -> Grid {
-    let mut grid = Grid::new(["set"].into_iter().chain(METHODS));
-    let auc = |method, set: &Set| average(runs, method, set, |run| run.auc);
-    let measured = |set: &&Set| METHODS.iter().any(|method| auc(method, set).is_some());
+/// Sets by methods, with averages and mean ranks over the methods that have a figure for every set of the group.
+fn grid(runs: &[PeerRun], value: fn(&PeerRun) -> f64) -> Grid {
+    let methods: Vec<&str> = std::iter::once(OURS).chain(METHODS).collect();
+    let mut grid = Grid::new(["set"].into_iter().chain(methods.iter().copied()));
+    let figure = |method: &str, set: &Set| average(runs, method, set, value);
+    let measured = |set: &&Set| methods.iter().any(|method| figure(method, set).is_some());
     for (title, extra) in [("the paper's sets", false), ("further sets", true)] {
         let sets: Vec<_> = sets::SETS.iter().filter(|set| set.extra == extra).filter(measured).collect();
         for set in &sets {
-            let cells = METHODS.map(|method| number(auc(method, set), 1));
+            let cells = methods.iter().map(|method| number(figure(method, set), 1));
             grid.push([set.name.to_string()].into_iter().chain(cells));
         }
         if sets.is_empty() {
             continue;
         }
-        // A method's average is shown only where it has a figure for every set of the group.
-        let averages = METHODS.map(|method| {
-            let values: Option<Vec<_>> = sets.iter().map(|set| auc(method, set)).collect();
-            number(values.and_then(|values| mean(&values)), 1)
-        });
+        let columns: Vec<Option<Vec<f64>>> =
+            methods.iter().map(|method| sets.iter().map(|set| figure(method, set)).collect()).collect();
+        let averages = columns.iter().map(|column| number(column.as_ref().and_then(|c| mean(c)), 1));
         grid.push([format!("**average, {} of {title}**", sets.len())].into_iter().chain(averages));
+        let complete: Vec<&Vec<f64>> = columns.iter().flatten().collect();
+        let by_set: Vec<Vec<f64>> = (0..sets.len())
+            .map(|set| ranks(&complete.iter().map(|column| round1(column[set])).collect::<Vec<_>>()))
+            .collect();
+        let mut rank = (0..complete.len())
+            .map(|method| mean(&by_set.iter().map(|ranks| ranks[method]).collect::<Vec<_>>()));
+        let cells: Vec<String> = columns
+            .iter()
+            .map(|column| number(column.as_ref().and_then(|_| rank.next().flatten()), 1))
+            .collect();
+        grid.push([format!("**mean rank, {} of {title}**", sets.len())].into_iter().chain(cells));
     }
     grid
 }
@@ -219,7 +262,7 @@ fn grid(runs: &[PeerRun]) -> Grid {
 fn csv(runs: &[PeerRun]) -> String {
     let mut grid = Grid::new(["set", "method", "version", "seeds", "auc", "ap", "fitted_rows", "rows"]);
     for set in &sets::SETS {
-        for method in METHODS {
+        for method in std::iter::once(OURS).chain(METHODS) {
             let of_method: Vec<_> =
                 runs.iter().filter(|run| run.method == method && run.set == set.name).collect();
             let Some(first) = of_method.first() else { continue };
@@ -275,8 +318,24 @@ mod tests {
             sample("isotree", "thyroid", 0, 85.0),
             sample("ECOD", "vowels", 0, 50.0),
         ];
-        let text = grid(&runs).markdown(1);
-        assert!(text.contains("| vowels | 65.0 | – | – | 50.0 |"), "{text}");
-        assert!(text.contains("| **average, 2 of the paper's sets** | 75.0 | – | – | – |"), "{text}");
+        let text = grid(&runs, |run| run.auc).markdown(1);
+        assert!(text.contains("| vowels | – | 65.0 | – | – | – | 50.0 |"), "{text}");
+        assert!(text.contains("| **average, 2 of the paper's sets** | – | 75.0 | – | – | – | – |"), "{text}");
+    }
+
+    #[test]
+    fn ranks_are_among_the_methods_that_have_every_set() {
+        let runs = [
+            sample(OURS, "vowels", 0, 80.0),
+            sample(OURS, "thyroid", 0, 90.0),
+            sample("isotree", "vowels", 0, 85.0),
+            sample("isotree", "thyroid", 0, 90.0),
+            sample("ECOD", "vowels", 0, 99.0),
+        ];
+        let text = grid(&runs, |run| run.auc).markdown(1);
+        assert!(
+            text.contains("| **mean rank, 2 of the paper's sets** | 1.8 | 1.2 | – | – | – | – |"),
+            "{text}"
+        );
     }
 }
