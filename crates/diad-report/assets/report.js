@@ -4,6 +4,7 @@
   const byId = (id) => document.getElementById(id);
   const STEPS = data.scores.above.length - 1;
   const FIRST_PAIRS = 12;
+  const BARS = 9;
   const state = { picked: null, sort: { column: "score", down: true }, threshold: 0, drawn: [] };
 
   // Text reaches the page through textContent only.
@@ -18,7 +19,8 @@
     return made;
   };
   const whole = (n) => n.toLocaleString("en-US");
-  const percent = (share) => (share >= 0.9995 && share < 1 ? "more than 99.9" : (100 * share).toFixed(1)) + " %";
+  // Rounded down, so that it is 100 only where it is all.
+  const percent = (share) => (Math.floor(share * 1e4) / 100).toFixed(2) + " %";
   const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(3);
   const decimals = (v) => (v < 0 ? "−" : "") + Math.abs(v).toFixed(3);
   const termName = (term) => term.columns.map((c) => data.columns[c].name).join(" × ");
@@ -150,15 +152,16 @@
   function steps(row) {
     const parts = [{ label: "start", value: data.intercept, from: 0, total: true }];
     let sum = data.intercept;
-    row.terms.forEach(([index, value]) => {
+    row.terms.slice(0, BARS).forEach(([index, value]) => {
       parts.push({ label: valueText(row, data.terms[index]), value, from: sum });
       sum += value;
     });
-    const others = data.terms.length - row.terms.length;
+    const others = data.terms.length - Math.min(BARS, row.terms.length);
+    const rest = row.terms.slice(BARS).reduce((total, term) => total + term[1], row.rest);
     if (others > 0) {
-      parts.push({ label: `${others} other ${others === 1 ? "term" : "terms"}`, value: row.rest, from: sum });
+      parts.push({ label: `${others} other ${others === 1 ? "term" : "terms"}`, value: rest, from: sum });
     }
-    sum += row.rest;
+    sum += rest;
     parts.push({ label: "score", value: sum, from: 0, total: true });
     return parts.map((part, i) => ({ ...part, key: i, to: part.from + part.value }));
   }

@@ -8,8 +8,10 @@ const MOST_TICKS: usize = 7;
 const LEAST_DISTANCE: f64 = 0.13;
 /// Most steps between marks on an even axis.
 const EVEN_STEPS: f64 = 6.5;
-/// Steps tried on a bent axis.
-const FINEST_STEP: usize = 18;
+/// Powers of ten, and steps, tried on a bent axis, and what counts as a wide gap there.
+const DECADES: i32 = 8;
+const FINEST_STEP: usize = 12;
+const WIDE_GAP: f64 = 0.18;
 /// Multiples of one step that are tried as marks.
 const MOST_MULTIPLES: f64 = 400.0;
 
@@ -61,14 +63,28 @@ impl Axis {
             let step = steps(range).take_while(few).last();
             return step.map_or(Vec::new(), |step| self.multiples(step).into_iter().map(tick).collect());
         }
-        // Along a bent axis no one step fits: the roundest numbers first, then others where there is room.
+        // Along a bent axis no one step fits: powers of ten, their halves and fifths, then whatever fills wide gaps.
         let mut ticks: Vec<Tick> = Vec::new();
-        for value in steps(range).take(FINEST_STEP).flat_map(|step| self.multiples(step)) {
+        let mut add = |value: f64, distance: f64| {
             let position = self.position(value);
-            let apart = |tick: &Tick| (tick.position - position).abs() >= LEAST_DISTANCE;
-            if ticks.len() < MOST_TICKS && ticks.iter().all(apart) {
+            let apart = |tick: &Tick| (tick.position - position).abs() >= distance;
+            if value >= self.min && value <= self.max && ticks.len() < MOST_TICKS && ticks.iter().all(apart) {
                 ticks.push(tick(value));
             }
+        };
+        let largest = libm::floor(libm::log10(self.min.abs().max(self.max.abs()))) as i32;
+        add(0.0, 0.0);
+        for factor in [1.0, 5.0, 2.0] {
+            for power in (0..DECADES).map(|finer| largest - finer) {
+                // Division by a power of ten keeps decimal fractions short.
+                let scale = libm::pow(10.0, f64::from(power.abs()));
+                let value = if power < 0 { factor / scale } else { factor * scale };
+                add(value, LEAST_DISTANCE);
+                add(-value, LEAST_DISTANCE);
+            }
+        }
+        for value in steps(range).take(FINEST_STEP).flat_map(|step| self.multiples(step)) {
+            add(value, WIDE_GAP);
         }
         ticks.sort_by(|a, b| a.position.total_cmp(&b.position));
         ticks
