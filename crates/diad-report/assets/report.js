@@ -277,7 +277,7 @@
       y: { ...axisTicks(second), label: cut(second.name, 30), labelAnchor: "center", labelArrow: "none", domain: [0, 1] },
       opacity: { type: "identity" }, color: { type: "identity" },
       marks: [
-        Plot.rect(cells, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "fill", fillOpacity: "o", inset: -0.25 }),
+        Plot.rect(cells, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "fill", fillOpacity: "o" }),
         Plot.frame({ stroke: "var(--edge)" }),
       ],
     });

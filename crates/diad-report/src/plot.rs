@@ -26,6 +26,8 @@ const BINS: usize = 64;
 const CELLS: usize = 32;
 /// Longest name on an axis.
 const LONGEST_NAME: usize = 48;
+/// Longest name in the title of a pair.
+const LONGEST_IN_PAIR: usize = 17;
 
 const INK: &str = "#2b2f36";
 const FAINT: &str = "#9aa1ab";
@@ -59,13 +61,9 @@ pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>) -> Strin
         drawing.labels(&names[0], &axes[0].ticks(), &names[1]);
         let vertical = axes[1].ticks().into_iter().map(|tick| (y(tick.position), tick.label));
         drawing.vertical(vertical.collect());
-        drawing.title(&format!(
-            "{} × {}: from {} (blue) to {} (orange)",
-            names[0],
-            names[1],
-            signed(lowest),
-            signed(largest)
-        ));
+        drawing.title(&format!("{} × {}", cut(&names[0], LONGEST_IN_PAIR), cut(&names[1], LONGEST_IN_PAIR)));
+        let range = format!("{} (blue) to {} (orange)", signed(lowest), signed(largest));
+        drawing.text([WIDTH - RIGHT, TOP - 12.0], "end", " font-size=\"10\"", &range);
     }
     drawing.finish()
 }
@@ -76,10 +74,13 @@ fn signed(value: f64) -> String {
 }
 
 fn shortened(name: &str) -> String {
-    let name = printable(name);
-    match name.char_indices().nth(LONGEST_NAME) {
+    cut(&printable(name), LONGEST_NAME)
+}
+
+fn cut(name: &str, longest: usize) -> String {
+    match name.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", &name[..end]),
-        None => name,
+        None => name.to_owned(),
     }
 }
 
@@ -144,10 +145,12 @@ impl Drawing {
         let up = |value: f64| y((value - low) / span);
         let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
         if !few {
+            self.put(format_args!("<g shape-rendering=\"crispEdges\">"));
             for (bin, share) in density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
                 let across = [x(bin as f64 / BINS as f64), TOP, width, HEIGHT - TOP - BOTTOM];
                 self.rect(across, DENSITY, 0.32 * (share / most).sqrt());
             }
+            self.put(format_args!("</g>"));
         }
         self.segment([LEFT, up(0.0)], [WIDTH - RIGHT, up(0.0)], FAINT, 0.8);
         if few {
@@ -190,12 +193,14 @@ impl Drawing {
         let across = surface.positions[1].len();
         let largest =
             surface.values.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+        self.put(format_args!("<g shape-rendering=\"crispEdges\">"));
         for (cell, &value) in surface.values.iter().enumerate() {
             let [(left, right), (low, high)] = [edges[0][cell / across], edges[1][cell % across]];
             let fill = if value > 0.0 { RAISES } else { LOWERS };
-            let place = [x(left), y(high), x(right) - x(left) + 0.3, y(low) - y(high) + 0.3];
+            let place = [x(left), y(high), x(right) - x(left), y(low) - y(high)];
             self.rect(place, fill, value.abs() / largest);
         }
+        self.put(format_args!("</g>"));
         if let Some(&[a, b]) = marked {
             self.put(format_args!(
                 "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"5\" fill=\"{MARK}\" stroke=\"#ffffff\" stroke-width=\"1.5\"/>",

@@ -364,3 +364,22 @@ fn contributions_add_up_without_a_memory() {
     let bare = Detector::new(params.clone(), encoder.clone(), model.clone(), 600).with(combination.clone());
     adds_up(&bare, &table(200, 4));
 }
+
+/// The shortest of several runs, so that other work on the machine does not count.
+#[test]
+fn explaining_takes_at_most_twice_as_long_as_scoring() {
+    let data = table(10_000, 11);
+    let detector = detector(&Params { trees: 60, layers: 3, ..tiny() }, &data);
+    let explainer = Explainer::new(&detector);
+    let time = |run: &dyn Fn()| {
+        let started = std::time::Instant::now();
+        run();
+        started.elapsed()
+    };
+    let (mut scoring, mut explaining) = (std::time::Duration::MAX, std::time::Duration::MAX);
+    for _ in 0..15 {
+        scoring = scoring.min(time(&|| drop(detector.score(&data).unwrap())));
+        explaining = explaining.min(time(&|| drop(explainer.contributions(&data).unwrap())));
+    }
+    assert!(explaining <= 2 * scoring, "{explaining:?} to explain, {scoring:?} to score");
+}
