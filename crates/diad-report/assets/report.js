@@ -263,13 +263,16 @@
   const decode = (shape) => Array.from(atob(shape.cells), (c) => ((c.charCodeAt(0) - 128) / 127) * shape.largest);
   const edges = (middles) => middles.map((m, i) => [i ? (m + middles[i - 1]) / 2 : 0, i + 1 < middles.length ? (m + middles[i + 1]) / 2 : 1]);
 
+  // One scale of colours for all pairs, so that a weak one looks weak.
+  const largestOfPairs = Math.max(1e-12, ...data.terms.filter((t) => t.columns.length === 2).map((t) => t.now.largest));
+
   function pairChart(term) {
     const [first, second] = term.columns.map((c) => data.columns[c]);
     const [across, up] = term.at.map(edges);
     const values = decode(term.now);
     const cells = values.map((value, i) => {
       const [x1, x2] = across[Math.floor(i / up.length)], [y1, y2] = up[i % up.length];
-      return { x1, x2, y1, y2, fill: value > 0 ? "var(--up)" : "var(--down)", o: term.now.largest ? Math.abs(value) / term.now.largest : 0 };
+      return { x1, x2, y1, y2, fill: value > 0 ? "var(--up)" : "var(--down)", o: Math.pow(Math.abs(value) / largestOfPairs, 0.6) };
     });
     return Plot.plot({
       width: 350, height: 250, marginLeft: 58, marginBottom: 44, marginTop: 12, style: styled,
@@ -335,6 +338,7 @@
       if (term.agreement !== null && term.agreement < -0.2) words.push("turned over");
     } else {
       words.push(`importance ${term.importance.toFixed(3)}`);
+      if (term.columns.length === 2) words.push(`up to ±${term.now.largest.toFixed(2)}`);
     }
     const figure = element("figure", { class: "plot", "data-term": name },
       element("figcaption", {}, element("strong", { title: name }, name), element("span", {}, words.join(", "))));
