@@ -1,5 +1,7 @@
 //! The checks of this repository, each by one command: `cargo xtask test`.
 
+mod browser;
+
 use std::env;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -12,8 +14,9 @@ The checks of this repository.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test    Run every check: formatting, lints, tests, and the examples in the documentation
-  help    Print this text";
+  test     Run every check: formatting, lints, tests, and the examples in the documentation
+  browser  Open reports in a real browser; with --pictures, renew those in docs/pictures
+  help     Print this text";
 
 /// What `cargo xtask test` runs, in this order.
 const CHECKS: [(&str, &[&str]); 4] = [
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         Some("test") => test(),
+        Some("browser") => browser::run(&env::args().skip(2).collect::<Vec<_>>()),
         Some(other) => Err(anyhow::anyhow!("there is no command {other}; run `cargo xtask help`")),
     };
     match done {

@@ -10,13 +10,13 @@ use diad::metrics::roc_auc;
 use diad::table::{FileSource, Selection, Source, Table, printable};
 
 use crate::output::{self, Pending, shown};
-use crate::{fit, score, settings};
+use crate::{fit, report, score, settings};
 
 /// Try it on a small table that comes with the program
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  diad demo\n  diad demo --dir my-folder")]
 pub struct Args {
-    /// The folder for the table, the model and the scores
+    /// The folder for the table, the model, the scores and the report
     #[arg(long, value_name = "DIR", default_value = "diad-demo")]
     dir: PathBuf,
     /// Training steps; fewer are quicker and less accurate
@@ -42,18 +42,19 @@ Training takes a few seconds.
 pub fn run(args: &Args) -> Result<()> {
     let params = settings::with_steps(Params::default(), Some(args.steps));
     params.validate()?;
-    let [table, model, scores] =
-        ["thyroid.csv", "thyroid.diad", "scores.csv"].map(|name| args.dir.join(name));
+    let [table, model, scores, page] =
+        ["thyroid.csv", "thyroid.diad", "scores.csv", "report.html"].map(|name| args.dir.join(name));
     std::fs::create_dir_all(&args.dir).map_err(|error| output::unwritable(&args.dir, error))?;
     // The files of an earlier demo are replaced, no others.
     if !holds(&table, THYROID)
-        && let Some(other) = [&table, &model, &scores].into_iter().find(|path| path.exists())
+        && let Some(other) = [&table, &model, &scores, &page].into_iter().find(|path| path.exists())
     {
         bail!("{} is there already and not from a demo; name another folder with --dir", shown(other));
     }
     let table = output::check(&table, &[])?;
     let model = output::check(&model, &[])?;
     let scores = output::check(&scores, &[])?;
+    let page = output::check(&page, &[])?;
     let mut pending = Pending::new(&table)?;
     pending.file().write_all(THYROID).map_err(|error| pending.unwritable(error))?;
     pending.commit()?;
@@ -62,9 +63,16 @@ pub fn run(args: &Args) -> Result<()> {
     let detector = fit::train(&table, &[LABEL], &params)?;
     detector.save(&model)?;
     score::write_file(&detector, &table, &scores, false)?;
+    let given =
+        report::Given { model: &model, table: &table, label: Some(LABEL), before: None, top: report::LISTED };
+    report::write(&detector, &given, &page)?;
 
     let rows = read_whole(&table)?;
-    let text = format!("{}\n{}", findings(&rows, &detector.score(&rows)?), next_steps(&args.dir));
+    let text = format!(
+        "{}\n{}",
+        findings(&rows, &detector.score(&rows)?),
+        next_steps(&args.dir, &args.dir.join("report.html"))
+    );
     output::say(&text)
 }
 
@@ -119,13 +127,14 @@ fn findings(table: &Table, scores: &[f32]) -> String {
 }
 
 /// What to try next, with the name the program was called by.
-fn next_steps(folder: &Path) -> String {
+fn next_steps(folder: &Path, page: &Path) -> String {
     let program = std::env::args().next().map_or("diad".into(), |name| printable(&name));
-    let folder = shown(folder);
+    let (folder, page) = (shown(folder), shown(page));
     format!(
-        "The table, the model and the scores are in {folder}. Next, with a CSV or Parquet file of your own:\n\n  \
+        "The table, the model and the scores are in {folder}. Open the report in a browser to see why:\n\n  \
+         {page}\n\nNext, with a CSV or Parquet file of your own:\n\n  \
          {program} fit yours.csv -o yours.diad\n  \
          {program} score yours.diad yours.csv -o scores.csv\n  \
-         {program} info yours.diad\n"
+         {program} report yours.diad yours.csv -o report.html\n"
     )
 }

@@ -10,10 +10,14 @@ use diad::table::{panic_is_caught, printable};
 
 mod demo;
 mod eval;
+mod explain;
 mod fit;
 mod info;
 mod output;
+mod plots;
 mod progress;
+mod report;
+mod rows;
 mod score;
 mod settings;
 mod stop;
@@ -34,6 +38,8 @@ Examples:
   diad demo
   diad fit table.csv -o model.diad --ignore id
   diad score model.diad table.csv -o scores.csv
+  diad explain model.diad table.csv --top 10
+  diad report model.diad table.csv -o report.html
   diad eval model.diad table.csv --label is_fraud
 
 Tables are CSV files with a header line, or Parquet files. All features are numbers.";
@@ -43,6 +49,8 @@ enum Command {
     Fit(Box<fit::Args>),
     Score(score::Args),
     Eval(eval::Args),
+    Explain(explain::Args),
+    Report(report::Args),
     Info(info::Args),
     Demo(demo::Args),
 }
@@ -81,6 +89,8 @@ fn run(cli: Cli) -> Result<()> {
         Command::Fit(args) => fit::run(*args),
         Command::Score(args) => score::run(&args),
         Command::Eval(args) => eval::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Demo(args) => demo::run(&args),
     }

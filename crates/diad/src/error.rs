@@ -217,6 +217,15 @@ pub enum Error {
         /// The names that are missing.
         names: Vec<String>,
     },
+    /// Two models that cannot be compared.
+    #[error(
+        "the two models differ in column {}; compare models that were trained on the same table",
+        quoted(column)
+    )]
+    Unrelated {
+        /// The first column they differ in.
+        column: String,
+    },
     /// The columns of a table differ in length.
     #[error(
         "column {} has {found} values, but the first column has {expected}; make them the same",

@@ -3,11 +3,13 @@
 
 pub mod encode;
 mod error;
+pub mod explain;
 mod kernel;
 pub mod metrics;
 mod model;
 mod params;
 mod persist;
+mod profile;
 mod rng;
 mod score;
 pub mod table;

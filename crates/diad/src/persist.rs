@@ -14,6 +14,7 @@ use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
 use crate::model::{Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
 use crate::params::Params;
+use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
 use crate::{Detector, Error, Result};
 
 const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
@@ -38,6 +39,11 @@ struct Header {
     curves: Vec<(u32, usize)>,
     /// Features and nodes of each grid.
     grids: Vec<([u32; 2], [usize; 2])>,
+    /// Values at which the spread of each column is known, and that of the scores.
+    column_spreads: Vec<usize>,
+    score_spread: usize,
+    /// Pairs of columns counted together, and how many counts each has.
+    pairs: Vec<([u32; 2], usize)>,
 }
 
 /// Writes a detector to a temporary file beside `path`, then renames it.
@@ -80,7 +86,7 @@ pub fn load(path: &Path) -> Result<Detector> {
 /// The bytes of a model file.
 pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault> {
     let (params, encoder, model, combination) = detector.parts();
-    let tables = &combination.tables;
+    let (tables, profile) = (&combination.tables, detector.profile());
     let header = Header {
         params: params.clone(),
         encoder: encoder.clone(),
@@ -89,6 +95,9 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         shift: combination.shift,
         curves: tables.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
         grids: tables.grids.iter().map(|grid| (grid.features, grid.nodes)).collect(),
+        column_spreads: profile.columns.iter().map(|spread| spread.values().len()).collect(),
+        score_spread: profile.scores.values().len(),
+        pairs: profile.pairs.iter().map(|pair| (pair.columns, pair.counts.len())).collect(),
     };
     let header =
         serde_json::to_vec(&header).map_err(|_| ModelFault::Damaged("its header cannot be written"))?;
@@ -109,7 +118,13 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
     }
     let curves = tables.curves.iter().flat_map(|curve| curve.nodes.iter().chain(&curve.values));
     let grids = tables.grids.iter().flat_map(|grid| &grid.values);
-    bytes.extend(curves.chain(grids).flat_map(|x| x.to_le_bytes()));
+    let spreads = profile.columns.iter().chain([&profile.scores]).flat_map(Spread::tensors).flatten();
+    bytes.extend(curves.chain(grids).chain(spreads).flat_map(|x| x.to_le_bytes()));
+    for pair in &profile.pairs {
+        // Two counts make a word.
+        let padding = pair.counts.len() % 2;
+        bytes.extend(pair.counts.iter().chain(&[0][..padding]).flat_map(|count| count.to_le_bytes()));
+    }
     let check = crc32fast::hash(&bytes);
     bytes.extend(check.to_le_bytes());
     Ok(bytes)
@@ -148,7 +163,11 @@ fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
     };
     let header: Header =
         serde_json::from_slice(json).map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
-    if header.params.validate().is_err() || !header.encoder.is_valid() || !header.has_sane_tables() {
+    if header.params.validate().is_err()
+        || !header.encoder.is_valid()
+        || !header.has_sane_tables()
+        || !header.has_sane_profile()
+    {
         return Err(ModelFault::Damaged("its header makes no sense"));
     }
     Ok(header)
@@ -168,7 +187,9 @@ pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
     let mut words = body[start..].chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     let model = read_model(&header, &mut words)?;
     let combination = read_combination(&header, &mut words)?;
-    Ok(Detector::new(header.params, header.encoder, model, header.training_rows).with(combination))
+    let profile = read_profile(&header, &mut words)?;
+    let detector = Detector::new(header.params, header.encoder, model, header.training_rows);
+    Ok(detector.with(combination).remembering(profile))
 }
 
 impl Header {
@@ -183,7 +204,26 @@ impl Header {
         let trees: usize = (0..shape.layers).map(layer).sum();
         let curves: usize = self.curves.iter().map(|&(_, nodes)| 2 * nodes).sum();
         let grids: usize = self.grids.iter().map(|&(_, nodes)| nodes[0] * nodes[1]).sum();
-        trees + curves + grids
+        let spreads: usize = self.column_spreads.iter().chain([&self.score_spread]).map(|n| 3 * n).sum();
+        let pairs: usize = self.pairs.iter().map(|&(_, counts)| counts.div_ceil(2)).sum();
+        trees + curves + grids + spreads + pairs
+    }
+
+    /// Whether what is remembered of the training rows is of a size that fitting makes, and of columns that exist.
+    fn has_sane_profile(&self) -> bool {
+        let columns = self.encoder.columns().len();
+        let most_counts = MOST_NODES * MOST_NODES;
+        self.column_spreads.len() == columns
+            && self
+                .column_spreads
+                .iter()
+                .chain([&self.score_spread])
+                .all(|n| (1..=Spread::most_values()).contains(n))
+            && self.pairs.len() <= MOST_PAIRS
+            && self.pairs.windows(2).all(|two| two[0].0 < two[1].0)
+            && self.pairs.iter().all(|&([a, b], counts)| {
+                a < b && (b as usize) < columns && (4..=most_counts).contains(&counts)
+            })
     }
 
     /// Whether curves and grids are of a size and number that fitting makes, and of features that exist.
@@ -224,6 +264,36 @@ fn read_combination(
     }
     let tables = Tables { curves, grids };
     Ok(Combination { tree_factor: header.tree_factor, shift: header.shift, tables })
+}
+
+fn read_profile(
+    header: &Header,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Profile, ModelFault> {
+    const SENSELESS: ModelFault = ModelFault::Damaged("what it says of the training rows makes no sense");
+    let mut spread = |n: usize| {
+        let mut values = || words.by_ref().take(n).map(f32::from_bits).collect::<Vec<f32>>();
+        Spread::from_tensors([values(), values(), values()]).ok_or(SENSELESS)
+    };
+    let columns =
+        header.column_spreads.iter().map(|&n| spread(n)).collect::<std::result::Result<Vec<_>, _>>()?;
+    if columns.iter().flat_map(Spread::values).any(|value| value.abs() > 1.0) {
+        return Err(SENSELESS);
+    }
+    let scores = spread(header.score_spread)?;
+    let nodes: Vec<usize> = columns.iter().map(|spread| spread.nodes().len()).collect();
+    let mut pairs = Vec::with_capacity(header.pairs.len());
+    for &(columns, count) in &header.pairs {
+        let halves =
+            words.by_ref().take(count.div_ceil(2)).flat_map(|word| [word as u16, (word >> 16) as u16]);
+        let counts: Vec<u16> = halves.take(count).collect();
+        let [first, second] = columns.map(|column| nodes[column as usize]);
+        if count != first * second || counts.iter().all(|&count| count == 0) {
+            return Err(SENSELESS);
+        }
+        pairs.push(Together { columns, counts });
+    }
+    Ok(Profile { columns, scores, pairs })
 }
 
 fn read_model(

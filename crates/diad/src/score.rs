@@ -2,13 +2,13 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::encode::Encoder;
-use crate::encode::Matrix;
+use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{
     BLOCK_LANES, BLOCK_ROWS, Block, Combination, Forward, Lookup, Model, Places, Scratch, Wiring,
 };
 use crate::params::Params;
+use crate::profile::Profile;
 use crate::table::Table;
 use crate::{Error, Result, persist};
 use rayon::prelude::*;
@@ -23,6 +23,26 @@ pub struct Detector {
     training_rows: u64,
     combination: Combination,
     lookup: Lookup,
+    profile: Profile,
+}
+
+/// A block of rows on its way through the pieces of a score.
+pub(crate) struct Work {
+    pub(crate) block: Block<f32>,
+    scratch: Scratch<f32>,
+    places: Places,
+    values: Vec<Lane<f32>>,
+}
+
+impl Work {
+    pub(crate) fn new(features: usize) -> Self {
+        Self {
+            block: Block::new(features),
+            scratch: Scratch::default(),
+            places: Places::default(),
+            values: vec![Lane::default(); BLOCK_LANES],
+        }
+    }
 }
 
 impl Detector {
@@ -31,6 +51,7 @@ impl Detector {
         let mut wiring = Wiring::new(&model, Isa::detect());
         wiring.keep_links = false;
         wiring.update(&model, params.min_temperature as f32);
+        let profile = Profile::unknown(encoder.columns().len());
         Self {
             encoder,
             params,
@@ -39,12 +60,68 @@ impl Detector {
             training_rows,
             combination: Combination::default(),
             lookup: Lookup::default(),
+            profile,
         }
     }
 
     /// Adds tables to the score.
     pub(crate) fn with(self, combination: Combination) -> Self {
         Self { lookup: Lookup::new(&combination.tables), combination, ..self }
+    }
+
+    /// Remembers what the training rows were like.
+    pub(crate) fn remembering(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// What it remembers of the training rows.
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids.
+    pub(crate) fn pieces(&self) -> usize {
+        let tables = &self.combination.tables;
+        self.wiring.groups().len() + tables.curves.len() + tables.grids.len()
+    }
+
+    /// The features that a piece looks at, one or two.
+    pub(crate) fn piece_features(&self, piece: usize) -> [u32; 2] {
+        let (groups, tables) = (self.wiring.groups(), &self.combination.tables);
+        if let Some(group) = groups.get(piece) {
+            let wiring = &self.wiring.trees[group[0] as usize];
+            return [wiring.features[0][0], wiring.features[1][0]];
+        }
+        let table = piece - groups.len();
+        match tables.curves.get(table) {
+            Some(curve) => [curve.feature; 2],
+            None => tables.grids[table - tables.curves.len()].features,
+        }
+    }
+
+    /// Works out what pieces share, once the block has its rows.
+    pub(crate) fn begin(&self, work: &mut Work) {
+        self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
+    }
+
+    /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
+    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
+        let groups = self.wiring.groups();
+        let Work { block, scratch, places, values } = work;
+        let values = &mut values[..block.lanes()];
+        if let Some(group) = groups.get(piece) {
+            let forward = Forward { model: &self.model, wiring: &self.wiring };
+            forward.sum(group, block, scratch, values);
+            let share = f64::from(self.combination.tree_factor) / self.model.shape.all_trees() as f64;
+            return (values, share);
+        }
+        self.lookup.fill(piece - groups.len(), block.x(), places, values);
+        (values, 1.0)
+    }
+
+    /// What is taken from the sum of all pieces.
+    pub(crate) fn shift(&self) -> f64 {
+        f64::from(self.combination.shift)
     }
 
     /// Scores of encoded rows, one for each.
@@ -57,31 +134,43 @@ impl Detector {
     }
 
     /// Scores block by block; `fill` gives each block its rows.
+    ///
+    /// Pieces are added up in double precision, so that the score is the sum of its parts.
     fn score_blocks(&self, scores: &mut [f32], fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync) {
-        let forward = Forward { model: &self.model, wiring: &self.wiring };
         let width = self.encoder.features().len();
-        let trees = self.model.shape.all_trees();
-        let share = self.combination.tree_factor / trees.max(1) as f32;
         scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || {
-                let total = vec![Lane::default(); BLOCK_LANES];
-                (Block::new(width), Scratch::default(), total, Places::default())
-            },
-            |(block, scratch, total, places), (index, scores)| {
-                fill(block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
-                let total = &mut total[..block.lanes()];
-                total.fill(Lane::default());
-                if trees > 0 {
-                    forward.score(block, scratch, total);
+            || (Work::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
+            |(work, total), (index, scores)| {
+                fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
+                self.begin(work);
+                let total = &mut total[..work.block.lanes()];
+                total.fill(Lane([-self.shift(); LANES]));
+                for piece in 0..self.pieces() {
+                    let (values, factor) = self.piece(piece, work);
+                    add(total, values, factor);
                 }
-                for value in total.iter_mut().flat_map(|lane| &mut lane.0) {
-                    *value = *value * share - self.combination.shift;
-                }
-                self.lookup.add_to(block.x(), total, places);
                 for (score, i) in scores.iter_mut().zip(0..) {
-                    *score = total[i / LANES].0[i % LANES];
+                    *score = total[i / LANES].0[i % LANES] as f32;
                 }
             },
+        );
+    }
+
+    /// Gives a block some rows of a table, whose columns were found by [`Encoder::find`].
+    pub(crate) fn fill_block(
+        &self,
+        block: &mut Block<f32>,
+        columns: &[&[f64]],
+        scalers: &[Scaler],
+        rows: Range<usize>,
+    ) {
+        let features = self.encoder.features().iter().zip(scalers);
+        block.fill_columns(
+            rows.len(),
+            features.map(|(feature, scaler)| {
+                let column = &columns[feature.column as usize][rows.clone()];
+                column.iter().map(|&value| scaler.scale(value))
+            }),
         );
     }
 
@@ -117,16 +206,7 @@ impl Detector {
         }
         let columns = self.encoder.find(table)?;
         let scalers = self.encoder.scalers();
-        self.score_blocks(scores, |block, rows| {
-            let features = self.encoder.features().iter().zip(&scalers);
-            block.fill_columns(
-                rows.len(),
-                features.map(|(feature, scaler)| {
-                    let column = &columns[feature.column as usize][rows.clone()];
-                    column.iter().map(|&value| scaler.scale(value))
-                }),
-            );
-        });
+        self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows));
         Ok(())
     }
 
@@ -154,6 +234,15 @@ impl Detector {
     /// If the file cannot be read, is not a model, is damaged, or was written by a newer version.
     pub fn load(path: &Path) -> Result<Self> {
         persist::load(path)
+    }
+}
+
+/// Adds values times a factor to a total.
+pub(crate) fn add(total: &mut [Lane<f64>], values: &[Lane<f32>], factor: f64) {
+    for (total, values) in total.iter_mut().zip(values) {
+        for (total, &value) in total.0.iter_mut().zip(&values.0) {
+            *total += f64::from(value) * factor;
+        }
     }
 }
 

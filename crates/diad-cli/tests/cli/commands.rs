@@ -185,7 +185,7 @@ fn info_shows_long_numbers_in_powers_of_ten() {
 fn demo_replaces_only_what_a_demo_wrote() {
     let folder = Folder::new();
     let demo = || folder.diad(&["demo", "--dir", ".", "--steps", "1"]);
-    for name in ["thyroid.csv", "thyroid.diad", "scores.csv"] {
+    for name in ["thyroid.csv", "thyroid.diad", "scores.csv", "report.html"] {
         folder.write(name, "mine");
         assert_eq!(
             demo().fails(),
@@ -213,7 +213,8 @@ fn demo_needs_nothing_and_shows_ten_rows() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     written.sort();
-    assert_eq!(written, ["scores.csv", "thyroid.csv", "thyroid.diad"]);
+    assert_eq!(written, ["report.html", "scores.csv", "thyroid.csv", "thyroid.diad"]);
+    assert!(text.contains("\n  diad-demo/report.html\n"), "{text}");
     assert_eq!(scores(&folder.read_text("diad-demo/scores.csv")).len(), 7200);
 
     folder.write("file", "");
@@ -225,7 +226,7 @@ fn demo_needs_nothing_and_shows_ten_rows() {
 fn every_command_has_examples() {
     let folder = Folder::new();
     assert!(folder.diad(&["--help"]).succeeds().contains("Examples:"));
-    for command in ["fit", "score", "eval", "info", "demo"] {
+    for command in ["fit", "score", "explain", "report", "eval", "info", "demo"] {
         let help = folder.diad(&[command, "--help"]).succeeds();
         assert!(help.contains("Example") && help.contains(&format!("diad {command} ")), "{help}");
     }

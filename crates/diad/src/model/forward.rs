@@ -72,11 +72,18 @@ impl<'a, F: Real> Forward<'a, F> {
     }
 
     /// Runs a block through all trees and adds up their first outputs.
+    #[cfg(test)]
     pub fn score(&self, block: &mut Block<F>, scratch: &mut Scratch<F>, total: &mut [Lane<F>]) {
+        self.sum(&self.wiring.order, block, scratch, total);
+    }
+
+    /// Runs a block through some trees, in an order in which each comes after those it looks at, and adds up their
+    /// first outputs.
+    pub fn sum(&self, order: &[u32], block: &mut Block<F>, scratch: &mut Scratch<F>, total: &mut [Lane<F>]) {
         let (kernels, depth) = (self.wiring.kernels(), self.model.shape.depth);
         let total = &mut total[..block.lanes()];
         total.fill(Lane::default());
-        self.each_tree(&self.wiring.order, block, scratch, |tree, splits, presence, own| {
+        self.each_tree(order, block, scratch, |tree, splits, presence, own| {
             self.with_outputs(tree, own, presence.len(), total, |columns| {
                 (kernels.tree_outputs)(depth, splits, presence, columns);
             });

@@ -7,7 +7,7 @@ use crate::kernel::{Columns, LANES, Lane};
 /// Equal parts of [-1, 1] for each of which a curve knows where to start looking for the right nodes.
 const PARTS: usize = 512;
 
-/// The sum of curves and grids.
+/// Curves and grids.
 #[derive(Debug, Default)]
 pub struct Lookup {
     curves: Vec<CurveLookup>,
@@ -69,16 +69,8 @@ impl Lookup {
         lookup
     }
 
-    /// Adds the value of every row of a block to `total`.
-    pub fn add_to(&self, x: Columns<f32>, total: &mut [Lane<f32>], places: &mut Places) {
-        let lanes = total.len();
-        for curve in &self.curves {
-            for (total, x) in total.iter_mut().zip(x.get(curve.feature as usize, lanes)) {
-                for i in 0..LANES {
-                    total.0[i] += curve.at(x.0[i]);
-                }
-            }
-        }
+    /// Finds where the rows of a block lie on the sides of the grids.
+    pub fn find_places(&self, x: Columns<f32>, lanes: usize, places: &mut Places) {
         places.nodes.resize(self.sides.len() * BLOCK_ROWS, 0);
         places.shares.resize(self.sides.len() * BLOCK_ROWS, 0.0);
         let slots = places.nodes.chunks_exact_mut(BLOCK_ROWS).zip(places.shares.chunks_exact_mut(BLOCK_ROWS));
@@ -89,19 +81,30 @@ impl Lookup {
                 (*node, *share) = (found.0 as u32, found.1);
             }
         }
-        for grid in &self.grids {
-            let rows =
-                |side: usize| grid.sides[side] * BLOCK_ROWS..grid.sides[side] * BLOCK_ROWS + lanes * LANES;
-            let first = places.nodes[rows(0)].iter().zip(&places.shares[rows(0)]);
-            let second = places.nodes[rows(1)].iter().zip(&places.shares[rows(1)]);
-            let totals = total.iter_mut().flat_map(|lane| &mut lane.0);
-            for (total, ((&i, &a), (&j, &b))) in totals.zip(first.zip(second)) {
-                let start = i as usize * grid.across + j as usize;
-                let (near, far) = (&grid.values[start..start + 2], &grid.values[start + grid.across..]);
-                let near = near[0] + b * (near[1] - near[0]);
-                let far = far[0] + b * (far[1] - far[0]);
-                *total += near + a * (far - near);
+    }
+
+    /// The value of a table, counting curves first and then grids, for every row of a block with its places.
+    pub fn fill(&self, table: usize, x: Columns<f32>, places: &Places, values: &mut [Lane<f32>]) {
+        let lanes = values.len();
+        if let Some(curve) = self.curves.get(table) {
+            for (value, x) in values.iter_mut().zip(x.get(curve.feature as usize, lanes)) {
+                for i in 0..LANES {
+                    value.0[i] = curve.at(x.0[i]);
+                }
             }
+            return;
+        }
+        let grid = &self.grids[table - self.curves.len()];
+        let rows = |side: usize| grid.sides[side] * BLOCK_ROWS..grid.sides[side] * BLOCK_ROWS + lanes * LANES;
+        let first = places.nodes[rows(0)].iter().zip(&places.shares[rows(0)]);
+        let second = places.nodes[rows(1)].iter().zip(&places.shares[rows(1)]);
+        let values = values.iter_mut().flat_map(|lane| &mut lane.0);
+        for (value, ((&i, &a), (&j, &b))) in values.zip(first.zip(second)) {
+            let start = i as usize * grid.across + j as usize;
+            let (near, far) = (&grid.values[start..start + 2], &grid.values[start + grid.across..]);
+            let near = near[0] + b * (near[1] - near[0]);
+            let far = far[0] + b * (far[1] - far[0]);
+            *value = near + a * (far - near);
         }
     }
 }
@@ -129,7 +132,7 @@ mod tests {
 
     /// Against the plain look-up, also outside of the range and exactly on nodes.
     #[test]
-    fn the_sum_is_that_of_the_plain_curves_and_grids() {
+    fn values_are_those_of_the_plain_curves_and_grids() {
         let mut random = Stream::new(4, Purpose::Uniform, 0);
         let mut number = |reach: f64| ((random.unit() * 2.0 - 1.0) * reach) as f32;
         let mut curves = Vec::new();
@@ -151,14 +154,23 @@ mod tests {
         rows.extend([[1e30, -1e30, 0.0], [1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]);
         let mut block = Block::new(3);
         block.fill(rows.len(), |row, feature| rows[row][feature]);
-        let mut total = vec![Lane([0.5; LANES]); block.lanes()];
-        Lookup::new(&tables).add_to(block.x(), &mut total, &mut Places::default());
+        let (lookup, mut places) = (Lookup::new(&tables), Places::default());
+        lookup.find_places(block.x(), block.lanes(), &mut places);
+        let found: Vec<Vec<Lane<f32>>> = (0..tables.curves.len() + tables.grids.len())
+            .map(|table| {
+                let mut values = vec![Lane([f32::NAN; LANES]); block.lanes()];
+                lookup.fill(table, block.x(), &places, &mut values);
+                values
+            })
+            .collect();
         for (index, row) in rows.iter().enumerate() {
-            let curves: f32 = tables.curves.iter().map(|curve| curve.at(row[curve.feature as usize])).sum();
+            let curves = tables.curves.iter().map(|curve| curve.at(row[curve.feature as usize]));
             let grid = |grid: &Grid| grid.at(row[grid.features[0] as usize], row[grid.features[1] as usize]);
-            let plain = 0.5 + curves + tables.grids.iter().map(grid).sum::<f32>();
-            let found = total[index / LANES].0[index % LANES];
-            assert!((found - plain).abs() < 1e-4, "{found} instead of {plain} at {row:?}");
+            let plain = curves.chain(tables.grids.iter().map(grid));
+            for (plain, found) in plain.zip(&found) {
+                let found = found[index / LANES].0[index % LANES];
+                assert!((found - plain).abs() < 1e-5, "{found} instead of {plain} at {row:?}");
+            }
         }
     }
 }

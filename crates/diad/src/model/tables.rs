@@ -51,6 +51,15 @@ pub fn place(x: f32, nodes: usize) -> (usize, f32) {
     (node, position - node as f32)
 }
 
+/// The node at or below a value, of two or more ascending ones, and the share of the next one.
+#[inline]
+pub fn place_between(x: f32, nodes: &[f32]) -> (usize, f64) {
+    let node = nodes[1..nodes.len() - 1].partition_point(|&node| node <= x);
+    let share =
+        (f64::from(x) - f64::from(nodes[node])) / (f64::from(nodes[node + 1]) - f64::from(nodes[node]));
+    (node, share.clamp(0.0, 1.0))
+}
+
 impl Curve {
     /// The value at `x`.
     #[inline]

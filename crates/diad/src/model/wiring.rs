@@ -78,6 +78,11 @@ impl<F: Real> Wiring<F> {
         self.kernels
     }
 
+    /// Trees of the same features, which nothing but each other flows into. Empty until selectors are one-hot.
+    pub fn groups(&self) -> &[Vec<u32>] {
+        &self.groups
+    }
+
     /// Output columns in all.
     pub fn output_columns(&self) -> usize {
         self.trees.len() * self.distinct

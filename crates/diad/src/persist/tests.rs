@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::encode::Matrix;
+use crate::explain::Explainer;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
 
@@ -169,7 +170,8 @@ fn the_most_entangled_model_can_be_loaded() {
     let feature = crate::encode::Feature { column: 0, bent: false };
     let encoder = serde_json::json!({ "columns": [column], "features": [feature], "constants": [] });
     let header = serde_json::json!({ "params": params, "encoder": encoder, "training_rows": 9,
-        "tree_factor": 1.0, "shift": 0.0, "curves": [], "grids": [] });
+        "tree_factor": 1.0, "shift": 0.0, "curves": [], "grids": [],
+        "column_spreads": [1], "score_spread": 1, "pairs": [] });
     let header = header.to_string();
     let shape = Shape::new(&params, 1);
     let numbers: usize =
@@ -178,7 +180,8 @@ fn the_most_entangled_model_can_be_loaded() {
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((header.len() as u32).to_le_bytes());
     bytes.extend(header.as_bytes());
-    bytes.extend(vec![0; 4 * numbers + 4]);
+    // Two spreads of one value, and the checksum.
+    bytes.extend(vec![0; 4 * (numbers + 2 * 3) + 4]);
     let detector = from_bytes(&with_checksum(bytes)).unwrap();
     let mut scores = [f32::NAN; 2];
     detector.score_encoded(&Matrix { width: 1, values: vec![0.0, 1.0] }, &mut scores);
@@ -307,6 +310,19 @@ fn made_up_headers_are_refused() {
         let changed = with_header(&bytes, |header| header["encoder"]["features"] = feature.clone());
         assert!(from_bytes(&changed).is_err(), "{feature}");
     }
+    for (name, value) in [
+        ("column_spreads", serde_json::json!([])),
+        ("column_spreads", serde_json::json!([0, 0, 0])),
+        ("column_spreads", serde_json::json!([1000, 1000, 1000])),
+        ("score_spread", huge.clone()),
+        ("pairs", serde_json::json!([[[1, 0], 9]])),
+        ("pairs", serde_json::json!([[[0, 0], 9]])),
+        ("pairs", serde_json::json!([[[0, 3], 9]])),
+        ("pairs", serde_json::json!([[[0, 1], 1_000_000]])),
+    ] {
+        let changed = with_header(&bytes, |header| header[name] = value.clone());
+        assert!(from_bytes(&changed).is_err(), "{name} = {value}");
+    }
     assert!(from_bytes(&with_header(&bytes, |header| header["more"] = true.into())).is_err());
     let deep = "[".repeat(100_000);
     let prefix = [&bytes[..12], &(deep.len() as u32).to_le_bytes()].concat();
@@ -378,6 +394,36 @@ proptest! {
             let position = position.index(bytes.len());
             bytes[position] = value;
         }
-        refused_or_sound(&with_checksum(bytes));
+        let bytes = with_checksum(bytes);
+        refused_or_sound(&bytes);
+        if let Ok(detector) = from_bytes(&bytes) {
+            let explainer = Explainer::new(&detector);
+            prop_assert!(explainer.intercept().is_finite());
+            prop_assert!(explainer.terms().iter().all(|term| term.importance().is_finite()));
+        }
+    }
+
+    /// The end of a file is what it says of the training rows.
+    #[test]
+    fn changed_memories_of_the_training_rows_never_break_explanations(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+    ) {
+        static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+        let mut bytes = BYTES.get_or_init(|| to_bytes(&small_detector(1)).unwrap()).clone();
+        let start = bytes.len() - 2500;
+        for (position, value) in changes {
+            let position = start + position.index(2500);
+            bytes[position] = value;
+        }
+        if let Ok(detector) = from_bytes(&with_checksum(bytes)) {
+            let explainer = Explainer::new(&detector);
+            prop_assert!(explainer.intercept().is_finite());
+            for (index, term) in explainer.terms().iter().enumerate() {
+                prop_assert!(term.importance().is_finite());
+                if term.columns().len() == 1 {
+                    prop_assert!(explainer.line(index).values.iter().all(|value| value.is_finite()));
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ mod adam;
 mod backward;
 mod pid;
 mod plan;
+mod profile;
 mod sampler;
 mod start;
 mod structure;
@@ -67,6 +68,7 @@ pub fn fit(
 /// and the score is their mean by the weights of the settings.
 fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
     let sample = Sample::new(matrix, encoder.columns().len(), params.seed);
+    let rows = sample.matrix(matrix);
     let total: f64 = params.weights().iter().sum();
     let mut combination = Combination::default();
     let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
@@ -79,7 +81,7 @@ fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>
     if params.weight_trees > 0.0 {
         detector = detector.with(Combination { tree_factor: 1.0, ..Combination::default() });
         let mut scores = vec![0.0; sample.rows()];
-        detector.score_encoded(&sample.matrix(matrix), &mut scores);
+        detector.score_encoded(&rows, &mut scores);
         combination.tree_factor = weigh(params.weight_trees, &scores);
     }
     let parts: [(f64, &dyn Fn() -> Part); 3] = [
@@ -92,7 +94,7 @@ fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>
         let factor = weigh(weight, &part.scores);
         part.add_to(&mut combination.tables, factor);
     }
-    detector.with(combination)
+    profile::remember(detector.with(combination), &rows)
 }
 
 fn fit_model(

@@ -1,0 +1,236 @@
+//! `diad explain`: what the scores of rows are made of.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use diad::Detector;
+use diad::explain::{Contributions, Counterfactual, Explainer, Outside, number};
+use diad::table::{Table, printable};
+use serde_json::{Value, json};
+
+use crate::{output, plots, rows};
+
+/// Say what the scores of rows are made of
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model file, from diad fit
+    model: PathBuf,
+    /// The table: a CSV or Parquet file with the columns of the model, in any order
+    table: PathBuf,
+    /// The rows to explain, separated by commas; the first row is 0
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "top")]
+    rows: Vec<usize>,
+    /// How many of the rows with the highest scores to explain
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// How many terms to name for each row
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    terms: usize,
+    /// The score below which a row is ordinary [default: the score that 95 % of the training rows do not exceed]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    threshold: Option<f32>,
+    /// How to print the explanations
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// A folder for plots of all terms as SVG and PNG files, with the first explained row marked in green
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+const EXAMPLES: &str = "\
+A score is the sum of a constant and one term for each column and each pair of columns.
+The JSON format is described in docs/explanations.md.
+
+Examples:
+  diad explain model.diad table.csv --top 3
+  diad explain model.diad table.csv --rows 3,17 --terms 8
+  diad explain model.diad table.csv --top 100 --format json
+  diad explain model.diad table.csv --rows 3 --plots figures";
+
+/// The version of the JSON format.
+const SCHEMA_VERSION: u32 = 1;
+/// The share of the training rows whose scores count as ordinary.
+const ORDINARY: f64 = 0.95;
+
+pub fn run(args: &Args) -> Result<()> {
+    let detector = Detector::load(&args.model)?;
+    if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
+        bail!("the threshold must be a number");
+    }
+    let chosen = match &args.rows[..] {
+        [] => rows::score(&detector, &args.table, None)?.top(args.top),
+        rows => rows.to_vec(),
+    };
+    let table = rows::pick(&detector, &args.table, &chosen)?;
+    let explainer = Explainer::new(&detector);
+    let threshold = args.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
+    let explained = explainer.contributions(&table)?;
+    let mut counterfactuals = Vec::with_capacity(chosen.len());
+    for row in 0..chosen.len() {
+        counterfactuals.push(explainer.counterfactuals(&values(&table, row), threshold)?);
+    }
+    let told = Told { explainer: &explainer, table: &table, numbers: &chosen, explained: &explained };
+    let text = match args.format {
+        Format::Text => told.text(args.terms, threshold, &counterfactuals),
+        Format::Json => format!("{:#}\n", told.json(args.terms, threshold, &counterfactuals)),
+    };
+    if let Some(folder) = &args.plots {
+        let marked = (!chosen.is_empty()).then(|| values(&table, 0));
+        plots::write(&explainer, marked.as_deref(), folder)?;
+    }
+    output::say(&text)
+}
+
+fn values(table: &Table, row: usize) -> Vec<f64> {
+    (0..table.names().len()).map(|column| table.column(column)[row]).collect()
+}
+
+/// Explained rows on their way to words.
+struct Told<'a> {
+    explainer: &'a Explainer<'a>,
+    table: &'a Table,
+    /// The numbers of the rows in their file.
+    numbers: &'a [usize],
+    explained: &'a Contributions,
+}
+
+impl Told<'_> {
+    fn name(&self, column: usize) -> String {
+        printable(&self.explainer.detector().encoder().columns()[column].name)
+    }
+
+    fn text(&self, terms: usize, threshold: f32, counterfactuals: &[Vec<Counterfactual>]) -> String {
+        let mut text = String::new();
+        for (row, &number) in self.numbers.iter().enumerate() {
+            if row > 0 {
+                text.push('\n');
+            }
+            self.row(&mut text, row, number, terms);
+            self.ways_out(&mut text, row, threshold, &counterfactuals[row]);
+        }
+        text
+    }
+
+    fn row(&self, text: &mut String, row: usize, number: usize, terms: usize) {
+        let score = self.explained.scores()[row];
+        let below = self.explainer.score_standing(score);
+        let standing = match below {
+            b if b >= 1.0 => "higher than all training rows".to_owned(),
+            b => format!("higher than {:.2} % of the training rows", (b * 1e4).floor() / 100.0),
+        };
+        let _ = writeln!(text, "Row {number}: score {score:.4}, {standing}");
+        let sorted = self.explained.sorted(row);
+        for &(term, contribution) in sorted.iter().take(terms) {
+            let columns = self.explainer.terms()[term].columns();
+            let values: Vec<f64> = columns.iter().map(|&column| self.table.column(column)[row]).collect();
+            let words = printable(&self.explainer.describe(term, &values));
+            let _ = writeln!(text, "  {contribution:>+8.4}  {words}");
+        }
+        let rest: f64 = sorted.iter().skip(terms).map(|(_, contribution)| contribution).sum();
+        if sorted.len() > terms {
+            let _ = writeln!(text, "  {rest:>+8.4}  {} other terms", sorted.len() - terms);
+        }
+        let _ = writeln!(text, "  {:>+8.4}  every row starts from this", self.explainer.intercept());
+    }
+
+    fn ways_out(&self, text: &mut String, row: usize, threshold: f32, found: &[Counterfactual]) {
+        if self.explained.scores()[row] < threshold {
+            return;
+        }
+        if found.is_empty() {
+            let _ = writeln!(text, "  No change of one or two columns brings it below {threshold:.4}.");
+        }
+        for counterfactual in found {
+            let changes: Vec<String> = counterfactual
+                .replacements
+                .iter()
+                .map(|r| {
+                    format!("{} were {} instead of {}", self.name(r.column), number(r.to), number(r.from))
+                })
+                .collect();
+            let _ = writeln!(
+                text,
+                "  Its score would be {:.4}, below {threshold:.4}, if {}.",
+                counterfactual.score,
+                changes.join(" and ")
+            );
+        }
+    }
+
+    fn json(&self, terms: usize, threshold: f32, counterfactuals: &[Vec<Counterfactual>]) -> Value {
+        let rows: Vec<Value> = (0..self.numbers.len())
+            .map(|row| {
+                let score = self.explained.scores()[row];
+                let sorted = self.explained.sorted(row);
+                let rest: f64 = sorted.iter().skip(terms).map(|(_, contribution)| contribution).sum();
+                json!({
+                    "row": self.numbers[row],
+                    "score": finite(f64::from(score)),
+                    "percentile": finite(100.0 * self.explainer.score_standing(score)),
+                    "terms": sorted.iter().take(terms).map(|&term| self.json_term(row, term)).collect::<Vec<_>>(),
+                    "rest": finite(rest),
+                    "counterfactuals": counterfactuals[row].iter().map(|c| self.json_change(c)).collect::<Vec<_>>(),
+                })
+            })
+            .collect();
+        json!({
+            "schema": "diad-explanations",
+            "version": SCHEMA_VERSION,
+            "training_rows": self.explainer.detector().training_rows(),
+            "intercept": finite(self.explainer.intercept()),
+            "threshold": finite(f64::from(threshold)),
+            "rows": rows,
+        })
+    }
+
+    fn json_term(&self, row: usize, (term, contribution): (usize, f64)) -> Value {
+        let names = self.explainer.detector().encoder().columns();
+        let columns: Vec<Value> = self.explainer.terms()[term]
+            .columns()
+            .iter()
+            .map(|&column| {
+                let value = self.table.column(column)[row];
+                let standing = self.explainer.standing(column, value);
+                json!({
+                    "name": names[column].name,
+                    "value": finite(value),
+                    "below": finite(standing.below),
+                    "up_to": finite(standing.up_to),
+                    "outside": standing.outside.map(|side| match side {
+                        Outside::Below => "below",
+                        Outside::Above => "above",
+                    }),
+                })
+            })
+            .collect();
+        json!({ "columns": columns, "contribution": finite(contribution) })
+    }
+
+    fn json_change(&self, counterfactual: &Counterfactual) -> Value {
+        let names = self.explainer.detector().encoder().columns();
+        let changes: Vec<Value> = counterfactual
+            .replacements
+            .iter()
+            .map(|r| json!({ "column": names[r.column].name, "from": finite(r.from), "to": finite(r.to) }))
+            .collect();
+        json!({
+            "changes": changes,
+            "score": finite(f64::from(counterfactual.score)),
+            "distance": finite(counterfactual.distance),
+        })
+    }
+}
+
+/// A number, or null for what JSON has no number for.
+fn finite(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}

@@ -1,0 +1,50 @@
+//! The plots of `diad explain --plots`: every term as an SVG and a PNG file.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use diad::explain::Explainer;
+use diad_report::plot;
+
+use crate::output::{self, Pending, shown};
+
+/// Writes the plots of all terms into a folder, with a row marked if there is one.
+pub fn write(explainer: &Explainer, marked: Option<&[f64]>, folder: &Path) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        bail!("cannot write plots to {}: it is a file; name a folder", shown(folder));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| output::unwritable(folder, error))?;
+    let mut terms: Vec<usize> = (0..explainer.terms().len()).collect();
+    let importance = |term: usize| explainer.terms()[term].importance();
+    terms.sort_by(|&a, &b| importance(b).total_cmp(&importance(a)));
+    let renderer = plot::Renderer::new();
+    for (place, &term) in terms.iter().enumerate() {
+        let svg = plot::term(explainer, term, marked);
+        let png = renderer.png(&svg).map_err(|error| anyhow::anyhow!("cannot draw a plot: {error}"))?;
+        let name = format!("{:03}-{}", place + 1, plain(&explainer.name(term)));
+        for (extension, content) in [("svg", svg.as_bytes()), ("png", &png)] {
+            let mut pending = Pending::new(&folder.join(format!("{name}.{extension}")))?;
+            pending.file().write_all(content).map_err(|error| pending.unwritable(error))?;
+            pending.commit()?;
+        }
+    }
+    Ok(())
+}
+
+/// A term's name as part of a file name.
+fn plain(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    name.replace(" × ", "-x-").chars().map(keep).take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(plain("T3 × a/b"), "T3-x-a_b");
+        assert_eq!(plain("../<script>"), "____script_");
+    }
+}

@@ -1,0 +1,95 @@
+//! `diad report`: a model, its terms and the most anomalous rows in one HTML file.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use diad::Detector;
+use diad::explain::Explainer;
+use diad_report::{Report, Rows};
+
+use crate::output::{self, Pending, shown};
+use crate::{rows, settings};
+
+/// Write a report for the browser: what the model looks at, and why rows are anomalous
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model file, from diad fit
+    model: PathBuf,
+    /// The table: a CSV or Parquet file with the columns of the model, in any order
+    table: PathBuf,
+    /// A column with labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
+    #[arg(long, value_name = "COL")]
+    label: Option<String>,
+    /// An earlier model of the same table to compare with
+    #[arg(long, value_name = "MODEL0")]
+    before: Option<PathBuf>,
+    /// How many of the rows with the highest scores to list
+    #[arg(long, value_name = "N", default_value_t = LISTED)]
+    top: usize,
+    /// The HTML file to write
+    #[arg(short, long, value_name = "HTML")]
+    output: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+The report is one file that needs no network and opens in any browser. It holds the values of the listed rows.
+
+Examples:
+  diad report model.diad table.csv -o report.html
+  diad report model.diad table.csv --label is_fraud -o report.html
+  diad report tuned.diad table.csv --before model.diad -o report.html";
+
+/// Rows that are listed.
+pub const LISTED: usize = 1000;
+
+pub fn run(args: &Args) -> Result<()> {
+    let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
+    inputs.extend(args.before.as_deref());
+    let target = output::check(&args.output, &inputs)?;
+    let detector = Detector::load(&args.model)?;
+    let before = args.before.as_deref().map(Detector::load).transpose()?;
+    let given = Given {
+        model: &args.model,
+        table: &args.table,
+        label: args.label.as_deref(),
+        before: before.as_ref(),
+        top: args.top,
+    };
+    write(&detector, &given, &target)?;
+    output::say(&format!("Wrote the report to {}.\n", shown(&args.output)))
+}
+
+/// What a report is about.
+pub struct Given<'a> {
+    pub model: &'a Path,
+    pub table: &'a Path,
+    pub label: Option<&'a str>,
+    pub before: Option<&'a Detector>,
+    pub top: usize,
+}
+
+/// Writes the report of a model and a table.
+pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
+    let explainer = Explainer::new(detector);
+    let before = given.before.map(Explainer::new);
+    let scored = rows::score(detector, given.table, given.label)?;
+    let top = scored.top(given.top);
+    let table = rows::pick(detector, given.table, &top)?;
+    let name = |path: &Path| path.file_name().map_or(String::new(), |name| shown(Path::new(name)));
+    let report = Report {
+        explainer: &explainer,
+        before: before.as_ref(),
+        model_name: name(given.model),
+        table_name: name(given.table),
+        settings: settings::listed(detector.params()),
+        scores: &scored.scores,
+        labels: scored.labels.as_deref(),
+        listed: Rows { numbers: &top, table: &table },
+    };
+    let html = report.html()?;
+    let mut pending = Pending::new(target)?;
+    pending.file().write_all(html.as_bytes()).map_err(|error| pending.unwritable(error))?;
+    pending.commit()
+}

@@ -1,0 +1,79 @@
+//! Reading rows of a table for a model: all their scores, and some of them whole.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use diad::Detector;
+use diad::table::{FileSource, Source, Table, quoted};
+
+use crate::output;
+use crate::stop::Stoppable;
+
+/// Scores of all rows, and their labels if asked for.
+pub struct Scored {
+    pub scores: Vec<f32>,
+    pub labels: Option<Vec<bool>>,
+}
+
+impl Scored {
+    /// The rows with the highest scores, the highest first.
+    pub fn top(&self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.scores.len()).collect();
+        order.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
+        order.truncate(count);
+        order
+    }
+}
+
+/// Scores a table.
+pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<Scored> {
+    if let Some(label) = label.filter(|&label| detector.encoder().columns().iter().any(|c| c.name == label)) {
+        let typed = output::typed(label).unwrap_or("and its name");
+        bail!(
+            "the model was trained with column {} as a feature; train it again with --label {typed}",
+            quoted(label)
+        );
+    }
+    let selection = detector.encoder().selection();
+    let selection = match label {
+        Some(label) => selection.with_label(label),
+        None => selection,
+    };
+    let source = Stoppable(FileSource::new(table));
+    let mut reader = source.open(&selection)?;
+    let (mut labels, mut scores) = (Vec::new(), Vec::new());
+    while let Some(batch) = reader.next_batch()? {
+        let start = scores.len();
+        scores.resize(start + batch.rows(), 0.0);
+        detector.score_into(&batch, &mut scores[start..])?;
+        if label.is_some() {
+            // The label is the last selected column.
+            labels.extend(batch.column(batch.names().len() - 1).iter().map(|&label| label == 1.0));
+        }
+    }
+    Ok(Scored { scores, labels: label.map(|_| labels) })
+}
+
+/// Some rows of a table, in the order asked for, with the columns of the model in their order.
+pub fn pick(detector: &Detector, table: &Path, rows: &[usize]) -> Result<Table> {
+    let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
+    rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
+    let names: Vec<String> = detector.encoder().columns().iter().map(|column| column.name.clone()).collect();
+    let mut columns = vec![vec![f64::NAN; rows.len()]; names.len()];
+    let source = Stoppable(FileSource::new(table));
+    let mut reader = source.open(&detector.encoder().selection())?;
+    let mut first = 0;
+    while let Some(batch) = reader.next_batch()? {
+        for row in 0..batch.rows() {
+            for &place in places.get(&(first + row)).into_iter().flatten() {
+                columns.iter_mut().enumerate().for_each(|(c, column)| column[place] = batch.column(c)[row]);
+            }
+        }
+        first += batch.rows();
+    }
+    if let Some(beyond) = rows.iter().find(|&&row| row >= first) {
+        bail!("there is no row {beyond}; the table has {first} rows, and the first is row 0");
+    }
+    Ok(Table::new(names, columns)?)
+}

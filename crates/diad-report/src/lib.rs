@@ -1,0 +1,89 @@
+//! A model and its rows as one HTML file that needs nothing else, and terms as plots.
+
+mod curves;
+mod data;
+mod encode;
+pub mod plot;
+
+use diad::Result;
+use diad::explain::{Change, Explainer, compare};
+use diad::table::Table;
+
+/// The page, in which what is between double braces is replaced.
+const PAGE: &str = include_str!("../assets/report.html");
+const STYLE: &str = include_str!("../assets/report.css");
+const SCRIPT: &str = include_str!("../assets/report.js");
+/// Observable Plot, see `assets/vendor/README.md`.
+const LIBRARY: &str = include_str!("../assets/vendor/plot.min.js");
+
+/// Some rows of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// Their numbers in the table, counted from 0.
+    pub numbers: &'a [usize],
+    /// Their values: one row for each number, with the columns of the model in their order.
+    pub table: &'a Table,
+}
+
+/// What a report shows.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The model.
+    pub explainer: &'a Explainer<'a>,
+    /// An earlier model of the same columns.
+    pub before: Option<&'a Explainer<'a>>,
+    /// What the model is called.
+    pub model_name: String,
+    /// What the table is called.
+    pub table_name: String,
+    /// Settings of the model, by name.
+    pub settings: Vec<(String, String)>,
+    /// Scores of all rows of the table.
+    pub scores: &'a [f32],
+    /// Labels of all rows of the table, if they are known.
+    pub labels: Option<&'a [bool]>,
+    /// The rows to list, the most anomalous first.
+    pub listed: Rows<'a>,
+}
+
+impl Report<'_> {
+    /// The HTML file.
+    ///
+    /// # Errors
+    /// If the earlier model is not of the same columns, or the listed rows lack a column or a value.
+    pub fn html(&self) -> Result<String> {
+        let changes: Vec<Change> = match self.before {
+            Some(before) => compare(before, self.explainer)?,
+            None => Vec::new(),
+        };
+        let data = data::Data::new(self, &changes)?;
+        let json = encode::script_safe(&serde_json::to_string(&data).unwrap_or_default());
+        let policy = format!(
+            "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; \
+             script-src '{}' '{}'",
+            encode::script_hash(LIBRARY),
+            encode::script_hash(SCRIPT)
+        );
+        let title = encode::html_text(&format!("{} · {}", self.model_name, self.table_name));
+        let parts = [
+            ("policy", policy.as_str()),
+            ("title", &title),
+            ("style", STYLE),
+            ("library", LIBRARY),
+            ("script", SCRIPT),
+            ("data", &json),
+        ];
+        let mut html =
+            String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + LIBRARY.len() + json.len());
+        let mut rest = PAGE;
+        // One pass, so that nothing inside a part is taken for a place of another.
+        while let Some((before, after)) = rest.split_once("{{") {
+            let Some((name, after)) = after.split_once("}}") else { break };
+            html.push_str(before);
+            html.push_str(parts.iter().find(|part| part.0 == name).map_or("", |part| part.1));
+            rest = after;
+        }
+        html.push_str(rest);
+        Ok(html)
+    }
+}

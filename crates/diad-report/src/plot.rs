@@ -1,0 +1,306 @@
+//! Terms as plots for papers and slides: SVG text, and PNG pictures of it.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use diad::explain::{Axis, Explainer, Tick, number};
+use diad::table::printable;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb};
+
+use crate::encode::html_text;
+
+/// DejaVu Sans, see `assets/vendor/README.md`: text looks the same where no fonts are installed.
+const FONT: &[u8] = include_bytes!("../assets/vendor/DejaVuSans.ttf");
+
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 340.0;
+/// Room to the left, above, to the right and below.
+const LEFT: f64 = 66.0;
+const TOP: f64 = 34.0;
+const RIGHT: f64 = 18.0;
+const BOTTOM: f64 = 52.0;
+/// Pixels of a PNG for each unit of the SVG.
+const ENLARGED: f32 = 2.0;
+const BINS: usize = 64;
+const CELLS: usize = 32;
+/// Longest name on an axis.
+const LONGEST_NAME: usize = 48;
+/// Longest name in the title of a pair.
+const LONGEST_IN_PAIR: usize = 17;
+
+const INK: &str = "#2b2f36";
+const FAINT: &str = "#9aa1ab";
+const LINE: &str = "#2563a8";
+const DENSITY: &str = "#d9483b";
+const RAISES: &str = "#c2570c";
+const LOWERS: &str = "#2563a8";
+const MARK: &str = "#178a3e";
+
+/// A plot of a term as SVG: the term over its column's own units with the density of the training rows behind it, or a
+/// heat map for two columns. A row, given by its values of all columns, is marked in green.
+///
+/// # Panics
+/// If there is no such term, or the row lacks a value.
+pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>) -> String {
+    let columns = explainer.terms()[term].columns().to_vec();
+    let axes: Vec<Axis> = columns.iter().map(|&column| explainer.axis(column)).collect();
+    let names: Vec<String> = columns
+        .iter()
+        .map(|&column| shortened(&explainer.detector().encoder().columns()[column].name))
+        .collect();
+    let places: Option<Vec<f64>> =
+        marked.map(|row| columns.iter().zip(&axes).map(|(&c, axis)| axis.position(row[c])).collect());
+    let mut drawing = Drawing::new();
+    if let [axis] = &axes[..] {
+        drawing.line(explainer, term, axis, places.as_ref().map(|places| places[0]));
+        drawing.labels(&names[0], &axis.ticks(), "contribution to the score");
+        drawing.title(&names[0]);
+    } else {
+        let (largest, lowest) = drawing.surface(explainer, term, places.as_deref());
+        drawing.labels(&names[0], &axes[0].ticks(), &names[1]);
+        let vertical = axes[1].ticks().into_iter().map(|tick| (y(tick.position), tick.label));
+        drawing.vertical(vertical.collect());
+        drawing.title(&format!("{} × {}", cut(&names[0], LONGEST_IN_PAIR), cut(&names[1], LONGEST_IN_PAIR)));
+        let range = format!("{} (blue) to {} (orange)", signed(lowest), signed(largest));
+        drawing.text([WIDTH - RIGHT, TOP - 12.0], "end", " font-size=\"10\"", &range);
+    }
+    drawing.finish()
+}
+
+/// A contribution with its sign.
+fn signed(value: f64) -> String {
+    format!("{value:+.3}")
+}
+
+fn shortened(name: &str) -> String {
+    cut(&printable(name), LONGEST_NAME)
+}
+
+fn cut(name: &str, longest: usize) -> String {
+    match name.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// Across, for a position from 0 to 1. Rows outside the range seen in training stay at the edge.
+fn x(position: f64) -> f64 {
+    LEFT + position.clamp(-0.01, 1.01) * (WIDTH - LEFT - RIGHT)
+}
+
+fn y(position: f64) -> f64 {
+    HEIGHT - BOTTOM - position.clamp(-0.01, 1.01) * (HEIGHT - TOP - BOTTOM)
+}
+
+/// An SVG in the making.
+struct Drawing(String);
+
+impl Drawing {
+    fn new() -> Self {
+        Self(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
+             height=\"{HEIGHT}\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\" font-size=\"11\">\n\
+             <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n"
+        ))
+    }
+
+    /// A string of growing length takes whatever is written to it.
+    fn put(&mut self, text: std::fmt::Arguments) {
+        let _ = self.0.write_fmt(text);
+        self.0.push('\n');
+    }
+
+    fn rect(&mut self, [x, y, width, height]: [f64; 4], fill: &str, opacity: f64) {
+        self.put(format_args!(
+            "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{fill}\" \
+             fill-opacity=\"{opacity:.3}\"/>"
+        ));
+    }
+
+    fn segment(&mut self, from: [f64; 2], to: [f64; 2], stroke: &str, width: f64) {
+        self.put(format_args!(
+            "<line x1=\"{:.2}\" y1=\"{:.2}\" x2=\"{:.2}\" y2=\"{:.2}\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>",
+            from[0], from[1], to[0], to[1]
+        ));
+    }
+
+    fn text(&mut self, [x, y]: [f64; 2], anchor: &str, more: &str, text: &str) {
+        let safe = html_text(text);
+        self.put(format_args!(
+            "<text x=\"{x:.2}\" y=\"{y:.2}\" text-anchor=\"{anchor}\" fill=\"{INK}\"{more}>{safe}</text>"
+        ));
+    }
+
+    fn line(&mut self, explainer: &Explainer, term: usize, axis: &Axis, marked: Option<f64>) {
+        let column = explainer.terms()[term].columns()[0];
+        let line = explainer.line(term);
+        let few = axis.distinct.as_ref().is_some_and(|distinct| distinct.len() <= 10);
+        let density = explainer.density(column, BINS);
+        let most = density.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let low = line.values.iter().copied().fold(0.0, f64::min);
+        let high = line.values.iter().copied().fold(0.0, f64::max);
+        let span = if high > low { high - low } else { 1.0 };
+        let (low, span) = (low - 0.05 * span, 1.1 * span);
+        let up = |value: f64| y((value - low) / span);
+        let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
+        if !few {
+            self.put(format_args!("<g shape-rendering=\"crispEdges\">"));
+            for (bin, share) in density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+                let across = [x(bin as f64 / BINS as f64), TOP, width, HEIGHT - TOP - BOTTOM];
+                self.rect(across, DENSITY, 0.32 * (share / most).sqrt());
+            }
+            self.put(format_args!("</g>"));
+        }
+        self.segment([LEFT, up(0.0)], [WIDTH - RIGHT, up(0.0)], FAINT, 0.8);
+        if few {
+            for (&position, &value) in line.positions.iter().zip(&line.values) {
+                let (top, bottom) = (up(value.max(0.0)), up(value.min(0.0)));
+                let fill = if value > 0.0 { RAISES } else { LOWERS };
+                let middle = LEFT + 20.0 + position * (WIDTH - LEFT - RIGHT - 40.0);
+                self.rect([middle - 12.0, top, 24.0, (bottom - top).max(1.0)], fill, 0.85);
+            }
+        } else {
+            let points: Vec<String> = line
+                .positions
+                .iter()
+                .zip(&line.values)
+                .map(|(&position, &value)| format!("{:.2},{:.2}", x(position), up(value)))
+                .collect();
+            let points = points.join(" ");
+            self.put(format_args!(
+                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{LINE}\" stroke-width=\"2\" \
+                 stroke-linejoin=\"round\"/>"
+            ));
+        }
+        if let Some(place) = marked {
+            let across = if few {
+                LEFT + 20.0 + place.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT - 40.0)
+            } else {
+                x(place)
+            };
+            self.segment([across, TOP], [across, HEIGHT - BOTTOM], MARK, 2.0);
+        }
+        let step = round_step(span / 5.0);
+        let first = (low / step).ceil();
+        let marks = (0..12).map(|k| (first + f64::from(k)) * step).take_while(|&value| value <= low + span);
+        self.vertical(marks.map(|value| (up(value), number(value + 0.0))).collect());
+    }
+
+    fn surface(&mut self, explainer: &Explainer, term: usize, marked: Option<&[f64]>) -> (f64, f64) {
+        let surface = explainer.surface(term, CELLS);
+        let edges = surface.positions.each_ref().map(|positions| edges(positions));
+        let across = surface.positions[1].len();
+        let largest =
+            surface.values.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+        self.put(format_args!("<g shape-rendering=\"crispEdges\">"));
+        for (cell, &value) in surface.values.iter().enumerate() {
+            let [(left, right), (low, high)] = [edges[0][cell / across], edges[1][cell % across]];
+            let fill = if value > 0.0 { RAISES } else { LOWERS };
+            let place = [x(left), y(high), x(right) - x(left), y(low) - y(high)];
+            self.rect(place, fill, value.abs() / largest);
+        }
+        self.put(format_args!("</g>"));
+        if let Some(&[a, b]) = marked {
+            self.put(format_args!(
+                "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"5\" fill=\"{MARK}\" stroke=\"#ffffff\" stroke-width=\"1.5\"/>",
+                x(a),
+                y(b)
+            ));
+        }
+        let ends = surface.values.iter().fold((0.0f64, 0.0f64), |(high, low), &v| (high.max(v), low.min(v)));
+        (ends.0, ends.1)
+    }
+
+    /// The frame, the marks below it, and the names of both axes.
+    fn labels(&mut self, below: &str, ticks: &[Tick], beside: &str) {
+        self.put(format_args!(
+            "<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{FAINT}\"/>",
+            WIDTH - LEFT - RIGHT,
+            HEIGHT - TOP - BOTTOM
+        ));
+        let bottom = HEIGHT - BOTTOM;
+        for tick in ticks {
+            let across = x(tick.position);
+            self.segment([across, bottom], [across, bottom + 4.0], FAINT, 1.0);
+            self.text([across, bottom + 16.0], "middle", "", &tick.label);
+        }
+        self.text([(LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14.0], "middle", " font-size=\"12\"", below);
+        let middle = (TOP + bottom) / 2.0;
+        let turned = format!(" font-size=\"12\" transform=\"rotate(-90 15 {middle:.2})\"");
+        self.text([15.0, middle], "middle", &turned, beside);
+    }
+
+    /// Marks beside the frame.
+    fn vertical(&mut self, ticks: Vec<(f64, String)>) {
+        for (up, label) in ticks {
+            self.segment([LEFT - 4.0, up], [LEFT, up], FAINT, 1.0);
+            self.text([LEFT - 7.0, up + 4.0], "end", "", &label);
+        }
+    }
+
+    fn title(&mut self, text: &str) {
+        self.text([LEFT, TOP - 12.0], "start", " font-size=\"13\"", text);
+    }
+
+    fn finish(mut self) -> String {
+        self.0.push_str("</svg>\n");
+        self.0
+    }
+}
+
+/// The ends of cells around their middles.
+fn edges(middles: &[f64]) -> Vec<(f64, f64)> {
+    let between = |i: usize| (middles[i] + middles[i + 1]) / 2.0;
+    (0..middles.len())
+        .map(|i| {
+            let low = if i == 0 { 0.0 } else { between(i - 1) };
+            let high = if i + 1 == middles.len() { 1.0 } else { between(i) };
+            (low, high)
+        })
+        .collect()
+}
+
+/// The nearest round number above.
+fn round_step(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= step).unwrap_or(10.0);
+    factor * power
+}
+
+/// Makes pictures of plots.
+#[derive(Debug)]
+pub struct Renderer {
+    fonts: Arc<fontdb::Database>,
+}
+
+impl Default for Renderer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Renderer {
+    /// A renderer with its own font, and those of the system for characters that it lacks.
+    pub fn new() -> Self {
+        let mut fonts = fontdb::Database::new();
+        fonts.load_font_data(FONT.to_vec());
+        fonts.load_system_fonts();
+        Self { fonts: Arc::new(fonts) }
+    }
+
+    /// A plot as PNG.
+    ///
+    /// # Errors
+    /// If the text is not an SVG that can be drawn.
+    pub fn png(&self, svg: &str) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+        let options = Options { fontdb: Arc::clone(&self.fonts), ..Options::default() };
+        let tree = Tree::from_str(svg, &options)?;
+        let size = tree.size();
+        let pixels = |length: f32| (length * ENLARGED).round() as u32;
+        let mut picture =
+            Pixmap::new(pixels(size.width()), pixels(size.height())).ok_or("the plot is empty")?;
+        resvg::render(&tree, Transform::from_scale(ENLARGED, ENLARGED), &mut picture.as_mut());
+        Ok(picture.encode_png()?)
+    }
+}

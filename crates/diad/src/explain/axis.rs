@@ -1,0 +1,164 @@
+//! A column as the axis of a plot.
+
+use super::Explainer;
+use crate::encode::Scaler;
+
+/// Most marks on an axis, and the least distance between two as a share of its length.
+const MOST_TICKS: usize = 7;
+const LEAST_DISTANCE: f64 = 0.13;
+/// Most steps between marks on an even axis.
+const EVEN_STEPS: f64 = 6.5;
+/// Powers of ten, and steps, tried on a bent axis, and what counts as a wide gap there.
+const DECADES: i32 = 8;
+const FINEST_STEP: usize = 12;
+const WIDE_GAP: f64 = 0.18;
+/// Multiples of one step that are tried as marks.
+const MOST_MULTIPLES: f64 = 400.0;
+
+/// A column as the axis of a plot: the range of the training rows from 0 to 1, in the scale in which the model sees the
+/// column first.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    scaler: Scaler,
+    /// The smallest training value.
+    pub min: f64,
+    /// The largest training value.
+    pub max: f64,
+    /// All values the training rows had, where these are few.
+    pub distinct: Option<Vec<f64>>,
+}
+
+/// A mark on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// Where it is, from 0 to 1.
+    pub position: f64,
+    /// The value there, as text.
+    pub label: String,
+}
+
+impl Axis {
+    /// Where a value lies: from 0 to 1 within the range of the training rows.
+    pub fn position(&self, value: f64) -> f64 {
+        (f64::from(self.scaler.scale(value)) + 1.0) / 2.0
+    }
+
+    /// The value at a position.
+    pub fn value(&self, position: f64) -> f64 {
+        self.scaler.original((position * 2.0 - 1.0) as f32).clamp(self.min, self.max)
+    }
+
+    /// Round numbers along the axis, or all its values if there are only a few.
+    pub fn ticks(&self) -> Vec<Tick> {
+        let tick = |value: f64| Tick { position: self.position(value), label: super::number(value) };
+        if let Some(distinct) = self.distinct.as_ref().filter(|distinct| distinct.len() <= 3) {
+            return distinct.iter().map(|&value| tick(value)).collect();
+        }
+        let range = self.max - self.min;
+        if !(range.is_normal() && range > 0.0) {
+            return vec![tick(self.min)];
+        }
+        if (self.position(self.min + range / 2.0) - 0.5).abs() < 1e-3 {
+            let few = |&(factor, power): &(f64, f64)| range / (factor * libm::pow(10.0, power)) <= EVEN_STEPS;
+            let step = steps(range).take_while(few).last();
+            return step.map_or(Vec::new(), |step| self.multiples(step).into_iter().map(tick).collect());
+        }
+        // Along a bent axis no one step fits: powers of ten, their halves and fifths, then whatever fills wide gaps.
+        let mut ticks: Vec<Tick> = Vec::new();
+        let mut add = |value: f64, distance: f64| {
+            let position = self.position(value);
+            let apart = |tick: &Tick| (tick.position - position).abs() >= distance;
+            if value >= self.min && value <= self.max && ticks.len() < MOST_TICKS && ticks.iter().all(apart) {
+                ticks.push(tick(value));
+            }
+        };
+        let largest = libm::floor(libm::log10(self.min.abs().max(self.max.abs()))) as i32;
+        add(0.0, 0.0);
+        for factor in [1.0, 5.0, 2.0] {
+            for power in (0..DECADES).map(|finer| largest - finer) {
+                // Division by a power of ten keeps decimal fractions short.
+                let scale = libm::pow(10.0, f64::from(power.abs()));
+                let value = if power < 0 { factor / scale } else { factor * scale };
+                add(value, LEAST_DISTANCE);
+                add(-value, LEAST_DISTANCE);
+            }
+        }
+        for value in steps(range).take(FINEST_STEP).flat_map(|step| self.multiples(step)) {
+            add(value, WIDE_GAP);
+        }
+        ticks.sort_by(|a, b| a.position.total_cmp(&b.position));
+        ticks
+    }
+
+    /// The multiples of a step within the range; none if there are very many, or the step is finer than the numbers.
+    fn multiples(&self, (factor, power): (f64, f64)) -> Vec<f64> {
+        let step = factor * libm::pow(10.0, power);
+        let first = libm::ceil(self.min / step);
+        if (self.max - self.min) / step > MOST_MULTIPLES || first.abs() > 1e12 {
+            return Vec::new();
+        }
+        let multiples = (0..=MOST_MULTIPLES as u32).map(|k| first + f64::from(k));
+        // Division by a power of ten keeps decimal fractions short.
+        let value = |multiple: f64| {
+            if power < 0.0 { multiple * factor / libm::pow(10.0, -power) } else { multiple * step }
+        };
+        multiples.map(value).take_while(|&value| value <= self.max).map(|value| value + 0.0).collect()
+    }
+}
+
+/// Round steps from the size of a range downwards: a factor and a power of ten.
+fn steps(range: f64) -> impl Iterator<Item = (f64, f64)> {
+    let power = libm::floor(libm::log10(range));
+    (0..).flat_map(move |finer| [5.0, 2.0, 1.0].map(|factor| (factor, power - f64::from(finer))))
+}
+impl Explainer<'_> {
+    /// A column as the axis of a plot.
+    pub fn axis(&self, column: usize) -> Axis {
+        let given = &self.detector.encoder().columns()[column];
+        let scaler = self.scalers[column];
+        let values = self.detector.profile().columns[column].distinct();
+        let original = |&value: &f32| scaler.original(value).clamp(given.min, given.max);
+        let distinct = values.map(|values| values.iter().map(original).collect());
+        Axis { scaler, min: given.min, max: given.max, distinct }
+    }
+
+    /// The shares of the training rows in so many equal parts of a column's axis.
+    pub fn density(&self, column: usize, bins: usize) -> Vec<f64> {
+        let spread = &self.detector.profile().columns[column];
+        let end = |bin: usize| (bin as f64 / bins as f64 * 2.0 - 1.0) as f32;
+        let before = |bin: usize| match bin {
+            0 => 0.0,
+            bin if bin == bins => 1.0,
+            bin => spread.below(end(bin)),
+        };
+        (0..bins).map(|bin| (before(bin + 1) - before(bin)).max(0.0)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{Bend, Column};
+
+    fn labels(min: f64, max: f64, bend: Option<Bend>) -> Vec<String> {
+        let scaler = Scaler::new(&Column { name: "c".into(), min, max, bend }, true);
+        let axis = Axis { scaler, min, max, distinct: None };
+        axis.ticks().into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn marks_are_round_numbers() {
+        assert_eq!(labels(0.0, 1.0, None), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        assert_eq!(labels(-3.0, 47.0, None), ["0", "10", "20", "30", "40"]);
+        assert_eq!(labels(5.0, 5.0, None), ["5"]);
+        let bent = labels(0.0, 1000.0, Some(Bend { median: 3.0, spread: 8.0 }));
+        assert!(bent.len() >= 4 && bent.contains(&"1000".to_owned()), "{bent:?}");
+    }
+
+    #[test]
+    fn extreme_ranges_have_marks_or_none_but_end() {
+        for (min, max) in [(-1e300, 1e300), (0.0, 1e-300), (1e15, 1e15 + 2.0), (-f64::MAX, f64::MAX)] {
+            assert!(labels(min, max, None).len() <= MOST_TICKS);
+        }
+    }
+}

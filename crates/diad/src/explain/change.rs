@@ -1,0 +1,88 @@
+//! A model before and after it was changed, such as by labels.
+
+use rayon::prelude::*;
+
+use super::Explainer;
+use crate::{Error, Result};
+
+/// How a term changed from one model to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The columns of the term.
+    pub columns: Vec<usize>,
+    /// The term before, if there was one.
+    pub before: Option<usize>,
+    /// The term after, if there is one.
+    pub after: Option<usize>,
+    /// The mean absolute difference of the contributions over the training rows.
+    pub size: f64,
+    /// The correlation of the contributions over the training rows: 1 where the term kept its form, -1 where it turned
+    /// over. Nothing where one of them is constant.
+    pub agreement: Option<f64>,
+}
+
+/// Compares the terms of two models of the same columns, the most changed first. Weights are those of the training rows
+/// of `after`.
+///
+/// # Errors
+/// If the models are not of the same columns with the same ranges.
+pub fn compare(before: &Explainer, after: &Explainer) -> Result<Vec<Change>> {
+    let [old, new] = [before, after].map(|explainer| explainer.detector.encoder().columns());
+    let same = |name: &str| old.iter().any(|column| column.name == name);
+    if let Some(column) = new.iter().find(|column| !same(&column.name)) {
+        return Err(Error::Unrelated { column: column.name.clone() });
+    }
+    if let Some(column) = old.iter().find(|column| !new.contains(column)) {
+        return Err(Error::Unrelated { column: column.name.clone() });
+    }
+    if old != new {
+        return Err(Error::Unrelated { column: new[0].name.clone() });
+    }
+    let mut all: Vec<&Vec<usize>> =
+        after.terms.iter().chain(&before.terms).map(|term| &term.columns).collect();
+    all.sort_by_key(|columns| (columns.len(), *columns));
+    all.dedup();
+    let mut changes: Vec<Change> = all.par_iter().map(|columns| change(before, after, columns)).collect();
+    changes.sort_by(|a, b| b.size.total_cmp(&a.size));
+    Ok(changes)
+}
+
+fn change(before: &Explainer, after: &Explainer, columns: &[usize]) -> Change {
+    // Where the training rows of `after` were.
+    let (points, weights): (Vec<Vec<f64>>, Vec<f64>) = match *columns {
+        [column] => {
+            let spread = &after.detector.profile().columns[column];
+            let original = |value| vec![after.scalers[column].original(value)];
+            spread.weights().into_iter().map(|(value, weight)| (original(value), weight)).unzip()
+        }
+        _ => {
+            let [first, second] = [columns[0], columns[1]].map(|column| {
+                let nodes = after.nodes[column].iter();
+                nodes.map(|&node| after.scalers[column].original(node)).collect::<Vec<f64>>()
+            });
+            let points = first.iter().flat_map(|&x| second.iter().map(move |&y| vec![x, y])).collect();
+            (points, after.pair_weights(columns))
+        }
+    };
+    let [old_term, new_term] = [before, after].map(|explainer| explainer.find(columns));
+    let values = |explainer: &Explainer, term: Option<usize>| match term {
+        Some(term) => explainer.evaluate_at(term, points.len(), |point, axis| points[point][axis]),
+        None => vec![0.0; points.len()],
+    };
+    let (old, new) = (values(before, old_term), values(after, new_term));
+    let total: f64 = weights.iter().sum();
+    let mean = |value: &dyn Fn(usize) -> f64| {
+        (0..points.len()).map(|point| weights[point] * value(point)).sum::<f64>() / total
+    };
+    let (old_mean, new_mean) = (mean(&|i| old[i]), mean(&|i| new[i]));
+    let spread = |values: &[f64], middle: f64| mean(&|i| (values[i] - middle).powi(2)).sqrt();
+    let scale = spread(&old, old_mean) * spread(&new, new_mean);
+    let together = mean(&|i| (old[i] - old_mean) * (new[i] - new_mean));
+    Change {
+        columns: columns.to_vec(),
+        before: old_term,
+        after: new_term,
+        size: mean(&|i| (new[i] - old[i]).abs()),
+        agreement: (scale > 1e-12).then(|| (together / scale).clamp(-1.0, 1.0)),
+    }
+}

@@ -1,0 +1,123 @@
+//! What each term contributes to the scores of rows.
+
+use rayon::prelude::*;
+
+use super::Explainer;
+use crate::Result;
+use crate::kernel::{LANES, Lane};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
+use crate::score::{Work, add};
+use crate::table::Table;
+
+/// Scores of rows and what each term contributes to them.
+#[derive(Debug, Clone)]
+pub struct Contributions {
+    terms: usize,
+    scores: Vec<f32>,
+    values: Vec<f64>,
+}
+
+impl Contributions {
+    /// The scores, the same as from [`crate::Detector::score`].
+    pub fn scores(&self) -> &[f32] {
+        &self.scores
+    }
+
+    /// What each term contributes to a row's score, in the order of [`Explainer::terms`].
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.terms..(row + 1) * self.terms]
+    }
+
+    /// The terms of a row with their contributions, the largest ones first, whatever their sign.
+    pub fn sorted(&self, row: usize) -> Vec<(usize, f64)> {
+        let mut sorted: Vec<(usize, f64)> = self.row(row).iter().copied().enumerate().collect();
+        sorted.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        sorted
+    }
+}
+
+/// Working space of one thread.
+struct Space {
+    work: Work,
+    score: Vec<Lane<f64>>,
+    /// Term after term.
+    totals: Vec<Lane<f64>>,
+    /// For each column and row, the node below its value and the share of the next one.
+    places: Vec<(usize, f64)>,
+}
+
+impl Explainer<'_> {
+    /// The contributions of all terms to the scores of the rows of `table`: for each row, the intercept and its
+    /// contributions add up to its score.
+    ///
+    /// # Errors
+    /// If a column is missing from the table, or a value is missing or infinite.
+    pub fn contributions(&self, table: &Table) -> Result<Contributions> {
+        let columns = self.detector.encoder().find(table)?;
+        let terms = self.terms.len();
+        let mut scores = vec![0.0; table.rows()];
+        let mut values = vec![0.0; table.rows() * terms];
+        let term_of = self.term_of_pieces();
+        let space = || Space {
+            work: Work::new(self.scalers.len()),
+            score: vec![Lane::default(); BLOCK_LANES],
+            totals: vec![Lane::default(); BLOCK_LANES * terms],
+            places: vec![(0, 0.0); BLOCK_ROWS * columns.len()],
+        };
+        let blocks = values.par_chunks_mut(BLOCK_ROWS * terms.max(1)).zip(scores.par_chunks_mut(BLOCK_ROWS));
+        blocks.enumerate().for_each_init(space, |space, (index, (values, scores))| {
+            let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
+            self.detector.fill_block(&mut space.work.block, &columns, &self.scalers, rows);
+            self.take_apart(&term_of, space, values, scores);
+        });
+        Ok(Contributions { terms, scores, values })
+    }
+
+    fn term_of_pieces(&self) -> Vec<usize> {
+        let mut term_of = vec![0; self.detector.pieces()];
+        for (term, given) in self.terms.iter().enumerate() {
+            given.pieces.iter().for_each(|&piece| term_of[piece] = term);
+        }
+        term_of
+    }
+
+    /// The contributions to the rows of one block.
+    fn take_apart(&self, term_of: &[usize], space: &mut Space, values: &mut [f64], scores: &mut [f32]) {
+        let Space { work, score, totals, places } = space;
+        let (lanes, terms) = (work.block.lanes(), self.terms.len());
+        let score = &mut score[..lanes];
+        score.fill(Lane([-self.detector.shift(); LANES]));
+        let totals = &mut totals[..lanes * terms];
+        for (total, term) in totals.chunks_exact_mut(lanes).zip(&self.terms) {
+            total.fill(Lane([-term.mean; LANES]));
+        }
+        self.detector.begin(work);
+        // The same sum in the same order as for a score, and by terms beside it.
+        for (piece, &term) in term_of.iter().enumerate() {
+            let (values, factor) = self.detector.piece(piece, work);
+            add(score, values, factor);
+            add(&mut totals[term * lanes..(term + 1) * lanes], values, factor);
+        }
+        let rows = scores.len();
+        for (column, places) in places.chunks_exact_mut(BLOCK_ROWS).enumerate() {
+            // The first features are the columns, one after another.
+            let x = work.block.x().get(column, lanes).iter().flat_map(|lane| &lane.0);
+            for (place, &x) in places[..rows].iter_mut().zip(x) {
+                *place = place_between(x, &self.nodes[column]);
+            }
+        }
+        for (index, (total, term)) in totals.chunks_exact_mut(lanes).zip(&self.terms).enumerate() {
+            let flat = total.iter_mut().flat_map(|lane| &mut lane.0);
+            for (row, total) in flat.take(rows).enumerate() {
+                for (&column, moved) in term.columns.iter().zip(&term.moved) {
+                    let (node, share) = places[column * BLOCK_ROWS + row];
+                    *total -= moved[node] + share * (moved[node + 1] - moved[node]);
+                }
+                values[row * terms + index] = *total;
+            }
+        }
+        for (row, slot) in scores.iter_mut().enumerate() {
+            *slot = score[row / LANES].0[row % LANES] as f32;
+        }
+    }
+}

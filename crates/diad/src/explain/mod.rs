@@ -1,0 +1,316 @@
+//! What a score is made of.
+//!
+//! A score is a sum of functions of one and of two columns. An [`Explainer`] takes it apart into [`Term`]s: one for
+//! each column and one for each pair of columns that the model looks at together. What a pair says of one of its columns
+//! alone is moved to that column's term (purification), and every term is centred, so that
+//!
+//! > intercept + the contributions of all terms = score
+//!
+//! for every row, within rounding. Weights are those of the training rows, which the model remembers.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use diad::{Params, encode::Encoder, explain::Explainer, table::Table};
+//!
+//! let x: Vec<f64> = (0..200).map(|i| (i % 20) as f64).collect();
+//! let mut y: Vec<f64> = x.iter().map(|x| 2.0 * x).collect();
+//! y[123] = 100.0;
+//! let table = Table::new(vec!["x".into(), "y".into()], vec![x, y])?;
+//! let params = Params { trees: 20, steps: 50, warmup: 20, anneal: 20, ..Params::default() };
+//! let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale)?;
+//! let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+//!
+//! let explainer = Explainer::new(&detector);
+//! let explained = explainer.contributions(&table)?;
+//! let sum: f64 = explainer.intercept() + explained.row(123).iter().sum::<f64>();
+//! assert!((sum - f64::from(explained.scores()[123])).abs() < 1e-6 * sum.abs().max(1.0));
+//! assert_eq!(explained.scores(), detector.score(&table)?);
+//! # Ok::<(), diad::Error>(())
+//! ```
+
+mod axis;
+mod change;
+mod local;
+mod purify;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod what_if;
+mod words;
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::Detector;
+use crate::encode::Scaler;
+use crate::kernel::{LANES, Lane};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
+use crate::score::{Work, add};
+
+pub use axis::{Axis, Tick};
+pub use change::{Change, compare};
+pub use local::Contributions;
+pub use shape::{Line, Surface};
+pub use what_if::{Counterfactual, Replacement};
+pub use words::{Outside, Standing, number};
+
+/// A function of one column or of two: one part of every score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// One or two columns, by their places in [`crate::encode::Encoder::columns`], ascending.
+    columns: Vec<usize>,
+    /// The pieces of the score that are functions of these columns.
+    pieces: Vec<usize>,
+    /// What is taken from the sum of the pieces: for each column a function, given by its values at the column's nodes.
+    moved: Vec<Vec<f64>>,
+    /// And a constant.
+    mean: f64,
+    importance: f64,
+}
+
+impl Term {
+    /// Its columns, one or two, by their places in [`crate::encode::Encoder::columns`].
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The mean of its absolute contributions over the training rows.
+    pub fn importance(&self) -> f64 {
+        self.importance
+    }
+}
+
+/// Takes scores apart into terms.
+#[derive(Debug)]
+pub struct Explainer<'a> {
+    detector: &'a Detector,
+    scalers: Vec<Scaler>,
+    /// Where the functions that purification moves have their nodes, for each column.
+    nodes: Vec<Vec<f32>>,
+    terms: Vec<Term>,
+    intercept: f64,
+}
+
+impl<'a> Explainer<'a> {
+    /// Works out the terms of a detector. This takes about as long as scoring a few hundred rows.
+    pub fn new(detector: &'a Detector) -> Self {
+        let nodes = detector.profile().columns.iter().map(|spread| spread.nodes()).collect();
+        let scalers = detector.encoder().scalers();
+        let mut explainer =
+            Self { detector, scalers, nodes, terms: raw_terms(detector), intercept: -detector.shift() };
+        explainer.purify();
+        explainer.centre();
+        explainer
+    }
+
+    /// The detector that is explained.
+    pub fn detector(&self) -> &'a Detector {
+        self.detector
+    }
+
+    /// The terms: those of one column in the order of the columns, then those of two.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// The constant part of every score: the mean score, as far as the weights of the training rows tell.
+    pub fn intercept(&self) -> f64 {
+        self.intercept
+    }
+
+    /// The term of these columns, in any order, if there is one.
+    pub fn find(&self, columns: &[usize]) -> Option<usize> {
+        let mut sorted = columns.to_vec();
+        sorted.sort_unstable();
+        self.terms.iter().position(|term| term.columns == sorted)
+    }
+
+    /// The name of a term: its column, or its two columns with × between them.
+    pub fn name(&self, term: usize) -> String {
+        let columns = self.detector.encoder().columns();
+        let names: Vec<&str> = self.terms[term].columns.iter().map(|&c| columns[c].name.as_str()).collect();
+        names.join(" × ")
+    }
+
+    /// What a term contributes where its columns have these values, in the columns' own units: as many values for each
+    /// point as the term has columns. Values outside the range of the training rows are evaluated as in a score.
+    ///
+    /// # Panics
+    /// If there is no such term, or a point does not have a value for each of its columns.
+    pub fn evaluate(&self, term: usize, points: &[&[f64]]) -> Vec<f64> {
+        let columns = self.terms[term].columns.len();
+        assert!(points.iter().all(|point| point.len() == columns), "one value for each column of the term");
+        self.evaluate_at(term, points.len(), |point, axis| points[point][axis])
+    }
+
+    /// What a term contributes at so many points.
+    fn evaluate_at(
+        &self,
+        term: usize,
+        points: usize,
+        value: impl Fn(usize, usize) -> f64 + Sync,
+    ) -> Vec<f64> {
+        let given = &self.terms[term];
+        let mut values = self.sum_pieces(&given.columns, &given.pieces, points, |point, axis, scaler| {
+            scaler.scale(value(point, axis))
+        });
+        for (point, total) in values.iter_mut().enumerate() {
+            *total -= given.mean;
+            for (axis, (&column, moved)) in given.columns.iter().zip(&given.moved).enumerate() {
+                let (node, share) =
+                    place_between(self.scalers[column].scale(value(point, axis)), &self.nodes[column]);
+                *total -= moved[node] + share * (moved[node + 1] - moved[node]);
+            }
+        }
+        values
+    }
+
+    /// The sum of some pieces at points given by the values of one or two columns.
+    fn sum_pieces(
+        &self,
+        columns: &[usize],
+        pieces: &[usize],
+        points: usize,
+        value: impl Fn(usize, usize, &Scaler) -> f32 + Sync,
+    ) -> Vec<f64> {
+        let features = self.detector.encoder().features();
+        let mut sums = vec![0.0; points];
+        sums.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
+            || (Work::new(features.len()), vec![Lane::<f64>::default(); BLOCK_LANES]),
+            |(work, total), (index, sums)| {
+                let rows = sums.len();
+                let filled = features.iter().zip(&self.scalers).map(|(feature, scaler)| {
+                    let axis = columns.iter().position(|&column| column == feature.column as usize);
+                    let value = &value;
+                    (0..rows).map(move |row| {
+                        axis.map_or(0.0, |axis| value(index * BLOCK_ROWS + row, axis, scaler))
+                    })
+                });
+                work.block.fill_columns(rows, filled);
+                self.detector.begin(work);
+                let total = &mut total[..work.block.lanes()];
+                total.fill(Lane::default());
+                for &piece in pieces {
+                    let (values, factor) = self.detector.piece(piece, work);
+                    add(total, values, factor);
+                }
+                for (row, sum) in sums.iter_mut().enumerate() {
+                    *sum = total[row / LANES].0[row % LANES];
+                }
+            },
+        );
+        sums
+    }
+
+    /// Moves what pairs say of single columns to the terms of those columns.
+    fn purify(&mut self) {
+        let pairs: Vec<usize> = (0..self.terms.len()).filter(|&t| self.terms[t].columns.len() == 2).collect();
+        let moved: Vec<[Vec<f64>; 2]> = pairs
+            .par_iter()
+            .map(|&term| {
+                let weights = self.pair_weights(&self.terms[term].columns);
+                purify::margins(&self.at_nodes(term), &weights, self.nodes[self.terms[term].columns[1]].len())
+            })
+            .collect();
+        for (&pair, moved) in pairs.iter().zip(moved) {
+            for (axis, moved) in moved.into_iter().enumerate() {
+                let column = self.terms[pair].columns[axis];
+                if let Some(main) = self.find(&[column]) {
+                    self.terms[main].moved[0].iter_mut().zip(&moved).for_each(|(main, moved)| *main -= moved);
+                }
+                self.terms[pair].moved[axis] = moved;
+            }
+        }
+    }
+
+    /// Moves the mean of every term into the intercept, and finds its importance.
+    fn centre(&mut self) {
+        let found: Vec<(f64, f64)> = (0..self.terms.len())
+            .into_par_iter()
+            .map(|term| {
+                let (values, weights) = self.weighted(term);
+                let total: f64 = weights.iter().sum();
+                let mean = values.iter().zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total;
+                let importance = values.iter().zip(&weights).map(|(v, w)| (v - mean).abs() * w).sum::<f64>();
+                (mean, importance / total)
+            })
+            .collect();
+        for (term, (mean, importance)) in self.terms.iter_mut().zip(found) {
+            self.intercept += mean;
+            (term.mean, term.importance) = (mean, importance);
+        }
+    }
+
+    /// A term where training rows were, and the weights of these places.
+    fn weighted(&self, term: usize) -> (Vec<f64>, Vec<f64>) {
+        if let &[column] = &self.terms[term].columns[..] {
+            let (places, weights): (Vec<f32>, Vec<f64>) =
+                self.detector.profile().columns[column].weights().into_iter().unzip();
+            let places: Vec<f64> = places.iter().map(|&place| self.scalers[column].original(place)).collect();
+            return (self.evaluate_at(term, places.len(), |point, _| places[point]), weights);
+        }
+        (self.at_nodes(term), self.pair_weights(&self.terms[term].columns))
+    }
+
+    /// A term of two columns at the nodes of both, the second column the fastest index.
+    fn at_nodes(&self, term: usize) -> Vec<f64> {
+        let [first, second] = [0, 1].map(|axis| {
+            let column = self.terms[term].columns[axis];
+            let nodes = self.nodes[column].iter();
+            nodes.map(|&node| self.scalers[column].original(node)).collect::<Vec<f64>>()
+        });
+        let across = second.len();
+        self.evaluate_at(term, first.len() * across, |point, axis| {
+            if axis == 0 { first[point / across] } else { second[point % across] }
+        })
+    }
+
+    /// How many training rows are near the nodes of two columns.
+    fn pair_weights(&self, columns: &[usize]) -> Vec<f64> {
+        let profile = self.detector.profile();
+        let known = |pair: &&crate::profile::Together| {
+            columns.iter().zip(&pair.columns).all(|(&a, &b)| a == b as usize)
+        };
+        if let Some(pair) = profile.pairs.iter().find(known) {
+            return pair.counts.iter().map(|&count| f64::from(count)).collect();
+        }
+        let [first, second] = [columns[0], columns[1]].map(|column| {
+            let mut margin = vec![0.0; self.nodes[column].len()];
+            for (value, weight) in profile.columns[column].weights() {
+                let (node, share) = place_between(value, &self.nodes[column]);
+                margin[node] += weight * (1.0 - share);
+                margin[node + 1] += weight * share;
+            }
+            margin
+        });
+        first.iter().flat_map(|a| second.iter().map(move |b| a * b)).collect()
+    }
+}
+
+/// The terms of a detector, each with its pieces: those of every column that any piece looks at, then those of pairs.
+fn raw_terms(detector: &Detector) -> Vec<Term> {
+    let features = detector.encoder().features();
+    let mut pieces: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
+    for piece in 0..detector.pieces() {
+        let mut columns: Vec<usize> =
+            detector.piece_features(piece).iter().map(|&f| features[f as usize].column as usize).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        for &column in &columns {
+            pieces.entry((1, vec![column])).or_default();
+        }
+        pieces.entry((columns.len(), columns)).or_default().push(piece);
+    }
+    let nodes = |column: &usize| vec![0.0; detector.profile().columns[*column].nodes().len()];
+    pieces
+        .into_iter()
+        .map(|((_, columns), pieces)| Term {
+            moved: columns.iter().map(nodes).collect(),
+            columns,
+            pieces,
+            mean: 0.0,
+            importance: 0.0,
+        })
+        .collect()
+}

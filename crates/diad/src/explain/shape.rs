@@ -1,0 +1,86 @@
+//! Terms as tables, for plots.
+
+use super::Explainer;
+
+/// Points along a line beside those where the training rows were.
+const EVENLY: usize = 65;
+
+/// A term of one column along the column's axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Positions along the axis, ascending from 0 to 1; for a column of few values, one for each.
+    pub positions: Vec<f64>,
+    /// What the term contributes there.
+    pub values: Vec<f64>,
+}
+
+/// A term of two columns over the axes of both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surface {
+    /// The middles of its cells along each axis, as positions from 0 to 1.
+    pub positions: [Vec<f64>; 2],
+    /// What the term contributes there, the second column the fastest index.
+    pub values: Vec<f64>,
+}
+
+impl Explainer<'_> {
+    /// A term of one column as a line.
+    ///
+    /// # Panics
+    /// If there is no such term, or it has two columns.
+    pub fn line(&self, term: usize) -> Line {
+        let &[column] = self.terms[term].columns() else { panic!("a line needs a term of one column") };
+        let spread = &self.detector.profile().columns[column];
+        let positions: Vec<f64> = match spread.distinct() {
+            Some(values) => values.iter().map(|&value| position(value)).collect(),
+            None => {
+                let evenly = (0..EVENLY).map(|i| i as f64 / (EVENLY - 1) as f64);
+                let mut all: Vec<f64> = evenly.chain(spread.values().iter().map(|&v| position(v))).collect();
+                all.sort_by(f64::total_cmp);
+                // Closer than a printer could show.
+                all.dedup_by(|a, b| *a - *b < 1e-4);
+                all
+            }
+        };
+        let values = self.line_at(term, &positions);
+        Line { positions, values }
+    }
+
+    /// A term of one column at positions along its axis.
+    ///
+    /// # Panics
+    /// If there is no such term, or it has two columns.
+    pub fn line_at(&self, term: usize, positions: &[f64]) -> Vec<f64> {
+        let axis = self.axis(self.terms[term].columns[0]);
+        assert_eq!(self.terms[term].columns.len(), 1, "a line needs a term of one column");
+        self.evaluate_at(term, positions.len(), |point, _| axis.value(positions[point]))
+    }
+
+    /// A term of two columns as a table of so many cells along each axis; columns of few values have one for each.
+    ///
+    /// # Panics
+    /// If there is no such term, or it has one column.
+    pub fn surface(&self, term: usize, cells: usize) -> Surface {
+        let &[first, second] = self.terms[term].columns() else {
+            panic!("a surface needs a term of two columns")
+        };
+        let positions =
+            [first, second].map(|column| match self.detector.profile().columns[column].distinct() {
+                Some(values) if values.len() <= cells => {
+                    values.iter().map(|&value| position(value)).collect()
+                }
+                _ => (0..cells).map(|i| (i as f64 + 0.5) / cells as f64).collect::<Vec<f64>>(),
+            });
+        let axes = [self.axis(first), self.axis(second)];
+        let across = positions[1].len();
+        let values = self.evaluate_at(term, positions[0].len() * across, |point, axis| {
+            let place = if axis == 0 { point / across } else { point % across };
+            axes[axis].value(positions[axis][place])
+        });
+        Surface { positions, values }
+    }
+}
+
+fn position(scaled: f32) -> f64 {
+    (f64::from(scaled) + 1.0) / 2.0
+}

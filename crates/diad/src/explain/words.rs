@@ -1,0 +1,149 @@
+//! Values and contributions in words.
+
+use std::fmt;
+
+use super::Explainer;
+
+/// On which side of the training rows a value lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outside {
+    /// Below all training values.
+    Below,
+    /// Above all training values.
+    Above,
+}
+
+/// How a value stands among the training rows. Written as text it reads, for example, "higher than 99.7 % of rows".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// The share of training rows with a smaller value.
+    pub below: f64,
+    /// The share of training rows with this value or a smaller one.
+    pub up_to: f64,
+    /// Whether it lies outside the range seen in training.
+    pub outside: Option<Outside>,
+    few_values: bool,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let same = self.up_to - self.below;
+        match self.outside {
+            Some(Outside::Below) => write!(f, "below the range seen in training"),
+            Some(Outside::Above) => write!(f, "above the range seen in training"),
+            None if self.few_values && same > 0.0 => write!(f, "as in {} of rows", percent(same)),
+            None if self.below + self.up_to >= 1.0 => {
+                write!(f, "higher than {} of rows", percent(self.below))
+            }
+            None => write!(f, "lower than {} of rows", percent(1.0 - self.up_to)),
+        }
+    }
+}
+
+/// A share as a percentage that is 0 or 100 only if it is exactly that.
+pub(super) fn percent(share: f64) -> String {
+    let percentage = share * 100.0;
+    let text = match percentage {
+        p if p <= 0.0 => "0".to_owned(),
+        p if p < 0.1 => "less than 0.1".to_owned(),
+        p if p >= 100.0 => "100".to_owned(),
+        p if p > 99.99 => "more than 99.99".to_owned(),
+        p if p > 99.0 => format!("{p:.2}"),
+        p => format!("{p:.1}"),
+    };
+    format!("{text} %")
+}
+
+/// A number as people write it: no more digits than it has, six at most, and powers of ten where it would be long.
+///
+/// ```
+/// use diad::explain::number;
+///
+/// assert_eq!([4.2, -0.0, 1234567.8, 1e-9, 2.0 / 3.0].map(number), ["4.2", "0", "1234570", "1e-9", "0.666667"]);
+/// ```
+pub fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".into() } else { value.to_string() };
+    }
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let size = rounded.abs();
+    if (1e-5..1e15).contains(&size) { rounded.to_string() } else { format!("{rounded:e}") }
+}
+
+impl Explainer<'_> {
+    /// How a value of a column stands among the training rows.
+    pub fn standing(&self, column: usize, value: f64) -> Standing {
+        let given = &self.detector.encoder().columns()[column];
+        let spread = &self.detector.profile().columns[column];
+        let scaled = self.scalers[column].scale(value);
+        let outside = if value < given.min {
+            Some(Outside::Below)
+        } else if value > given.max {
+            Some(Outside::Above)
+        } else {
+            None
+        };
+        let few_values = spread.distinct().is_some_and(|distinct| distinct.len() <= 10);
+        Standing { below: spread.below(scaled), up_to: spread.up_to(scaled), outside, few_values }
+    }
+
+    /// The share of training rows with a lower score.
+    pub fn score_standing(&self, score: f32) -> f64 {
+        self.detector.profile().scores.below(score)
+    }
+
+    /// The score that a share of the training rows do not exceed.
+    pub fn score_quantile(&self, share: f64) -> f32 {
+        self.detector.profile().scores.quantile(share)
+    }
+
+    /// A term at values of its columns in words: "TSH = 4.2, higher than 99.7 % of rows".
+    ///
+    /// # Panics
+    /// If there is no such term, or there is not one value for each of its columns.
+    pub fn describe(&self, term: usize, values: &[f64]) -> String {
+        let columns = self.terms[term].columns();
+        assert_eq!(columns.len(), values.len(), "one value for each column of the term");
+        let names = self.detector.encoder().columns();
+        let parts: Vec<String> = columns
+            .iter()
+            .zip(values)
+            .map(|(&column, &value)| {
+                format!("{} = {}, {}", names[column].name, number(value), self.standing(column, value))
+            })
+            .collect();
+        parts.join("; with ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_all_or_nothing_only_if_it_is() {
+        let shares = [0.0, 1e-7, 0.00099, 0.003, 0.5, 0.98765, 0.997, 0.999999, 1.0];
+        assert_eq!(
+            shares.map(percent),
+            [
+                "0 %",
+                "less than 0.1 %",
+                "less than 0.1 %",
+                "0.3 %",
+                "50.0 %",
+                "98.8 %",
+                "99.70 %",
+                "more than 99.99 %",
+                "100 %"
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(
+            [1e15, 123456.0, 0.1 + 0.2, f64::MAX].map(number),
+            ["1e15", "123456", "0.3", "1.79769e308"]
+        );
+    }
+}

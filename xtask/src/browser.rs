@@ -1,0 +1,71 @@
+//! `cargo xtask browser`: opens reports in a real browser.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Programs the tests need, and the Debian packages they come from.
+const NEEDED: [(&str, &[&str]); 3] =
+    [("node", &["nodejs"]), ("npm", &["npm"]), ("chromium", &["chromium", "fonts-dejavu-core"])];
+
+/// Builds the program, installs what is missing and runs the tests; with `--pictures` also renews those of the
+/// documentation.
+pub fn run(args: &[String]) -> Result<()> {
+    let pictures = match args {
+        [] => false,
+        [flag] if flag == "--pictures" => true,
+        _ => bail!("`cargo xtask browser` takes no argument but --pictures"),
+    };
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let tests = root.join("tests/browser");
+    install()?;
+    let browser = find("chromium").context("there is no chromium; install it")?;
+    check(super::cargo().args(["build", "-p", "diad-cli"]), "the build of diad")?;
+    if !tests.join("node_modules/playwright-core").is_dir() {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"]).current_dir(&tests);
+        check(&mut npm, "npm install")?;
+    }
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let mut node = Command::new("node");
+    node.args(["--test", "report.test.mjs"]).current_dir(&tests);
+    node.env("DIAD", target.join("debug/diad")).env("CHROMIUM", browser);
+    if pictures {
+        node.env("PICTURES", root.join("docs/pictures"));
+    }
+    check(&mut node, "the browser tests")
+}
+
+/// Installs the packages of what is missing, where that is possible.
+fn install() -> Result<()> {
+    let missing: Vec<&str> = NEEDED
+        .iter()
+        .filter(|(program, _)| find(program).is_none())
+        .flat_map(|need| need.1)
+        .copied()
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if find("apt-get").is_none() {
+        bail!("the browser tests need {}; install them", missing.join(", "));
+    }
+    println!("Installing {}", missing.join(", "));
+    check(Command::new("apt-get").args(["update", "-qq"]), "apt-get update")?;
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing).stdout(Stdio::null());
+    check(apt.env("DEBIAN_FRONTEND", "noninteractive"), "apt-get install")
+}
+
+/// Where a program is.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+}
+
+fn check(command: &mut Command, name: &str) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {name}"))?;
+    if status.success() { Ok(()) } else { bail!("{name} failed") }
+}
