@@ -145,9 +145,9 @@ fn info_shows_settings_and_columns() {
       scale             both
       weight-trees      1.0
       weight-tails      1.0
-      weight-columns    1.0
-      weight-relations  1.0
-      relation-strength 2.0
+      weight-columns    1.5
+      weight-relations  0.75
+      relation-strength 4.0
       layers            2
       trees             8
       depth             4
