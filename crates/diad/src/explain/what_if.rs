@@ -119,7 +119,7 @@ impl Explainer<'_> {
         let pairs: Vec<(&Scan, &Scan)> =
             scans.iter().enumerate().flat_map(|(i, a)| scans[..i].iter().map(move |b| (b, a))).collect();
         let best = |&(a, b): &(&Scan, &Scan)| {
-            let chosen = [a, b].map(|scan| thinned(scan));
+            let chosen = [a, b].map(thinned);
             let joint = self.joint([a, b], &chosen, values, axes);
             let mut best: Option<Find> = None;
             for (i, &k) in chosen[0].iter().enumerate() {
