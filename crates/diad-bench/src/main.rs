@@ -3,6 +3,7 @@
 mod data;
 mod environment;
 mod evaluate;
+mod few_labels;
 mod noise;
 mod options;
 mod paper;
@@ -38,6 +39,12 @@ enum Command {
     Speed(speed::Options),
     /// AUC of other detectors on the same sets.
     Peers(peers::Options),
+    /// AUC with few labels: the paper's table, and supervised methods on the same splits.
+    FewLabels(few_labels::Options),
+    /// What each part of tuning is good for.
+    Ablation(few_labels::Options),
+    /// Few labels with smaller validation parts.
+    ValidationSize(few_labels::Options),
     /// The search for the default settings.
     Recipes(recipes::Options),
     /// Small tables and tables of two-valued columns, against IsolationForest.
@@ -50,6 +57,9 @@ fn main() -> anyhow::Result<()> {
         Command::Noise(options) => noise::run(&options),
         Command::Speed(options) => speed::run(&options),
         Command::Peers(options) => peers::run(&options),
+        Command::FewLabels(options) => few_labels::run(&options),
+        Command::Ablation(options) => few_labels::run_ablation(&options),
+        Command::ValidationSize(options) => few_labels::run_validation_size(&options),
         Command::Recipes(options) => recipes::run(&options),
         Command::Small(options) => small::run(&options),
     }

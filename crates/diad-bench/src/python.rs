@@ -8,7 +8,18 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// What the scripts import.
-const PACKAGES: [&str; 7] = ["numpy", "pandas", "pyarrow", "scikit-learn", "torch", "pyod", "isotree"];
+const PACKAGES: [&str; 10] = [
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scikit-learn",
+    "torch",
+    "pyod",
+    "isotree",
+    "catboost",
+    "xgboost",
+    "interpret-core",
+];
 /// Where the interpreter is made if none is given.
 const ENVIRONMENT: &str = "target/bench-venv";
 
@@ -24,11 +35,15 @@ pub fn interpreter(given: Option<&Path>) -> Result<PathBuf> {
     let binaries = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let python = binaries.join("python");
     let complete = folder.join("complete");
+    let packages = PACKAGES.join("\n");
+    if std::fs::read_to_string(&complete).is_ok_and(|installed| installed != packages) {
+        std::fs::remove_file(&complete)?;
+    }
     if !complete.exists() {
         eprintln!("making a Python environment in {ENVIRONMENT}");
         call(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
         call(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))?;
-        std::fs::write(&complete, PACKAGES.join("\n"))?;
+        std::fs::write(&complete, packages)?;
     }
     Ok(python)
 }

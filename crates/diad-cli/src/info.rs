@@ -26,7 +26,15 @@ pub fn run(args: &Args) -> Result<()> {
     if let Ok(bytes) = bytes {
         write!(text, ", {}", size(bytes))?;
     }
-    writeln!(text, "\ntrained on {} rows and {} columns", detector.training_rows(), columns.len())?;
+    writeln!(text, "\nidentity {}", detector.identity()?)?;
+    writeln!(text, "trained on {} rows and {} columns", detector.training_rows(), columns.len())?;
+    if let Some(origin) = detector.origin() {
+        writeln!(
+            text,
+            "tuned with {} anomalies and {} normal rows\n  from model  {}\n  labels      {}",
+            origin.anomalies, origin.normals, origin.model, origin.labels
+        )?;
+    }
     writeln!(text, "\nSettings")?;
     for (name, value) in settings::listed(detector.params()) {
         writeln!(text, "  {name:<17} {value}")?;

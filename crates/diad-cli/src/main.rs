@@ -21,8 +21,9 @@ mod rows;
 mod score;
 mod settings;
 mod stop;
+mod tune;
 
-/// Finds the unusual rows of a table, without labels.
+/// Finds the unusual rows of a table, without labels or with a few.
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Cli {
@@ -41,6 +42,7 @@ Examples:
   diad explain model.diad table.csv --top 10
   diad report model.diad table.csv -o report.html
   diad eval model.diad table.csv --label is_fraud
+  diad tune model.diad labels.csv --label is_fraud -o tuned.diad
 
 Tables are CSV files with a header line, or Parquet files. All features are numbers.";
 
@@ -48,6 +50,7 @@ Tables are CSV files with a header line, or Parquet files. All features are numb
 enum Command {
     Fit(Box<fit::Args>),
     Score(score::Args),
+    Tune(Box<tune::Args>),
     Eval(eval::Args),
     Explain(explain::Args),
     Report(report::Args),
@@ -88,6 +91,7 @@ fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Fit(args) => fit::run(*args),
         Command::Score(args) => score::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),

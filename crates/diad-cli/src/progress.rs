@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use diad::Progress;
 use diad::table::printable;
+use diad::{Progress, TuneProgress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::stop;
@@ -14,7 +14,12 @@ pub struct Reading(ProgressBar);
 
 impl Reading {
     pub fn start(name: &str) -> Self {
-        let spinner = ProgressBar::new_spinner().with_message(format!("Reading {}", printable(name)));
+        Self::start_with(&format!("Reading {}", printable(name)))
+    }
+
+    /// Shows any other work.
+    pub fn start_with(message: &str) -> Self {
+        let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
         spinner.enable_steady_tick(Duration::from_millis(100));
         Self(spinner)
     }
@@ -45,6 +50,32 @@ impl Training {
 }
 
 impl Drop for Training {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Shows how far a tuning is, until it is dropped.
+pub struct Tuning(ProgressBar);
+
+impl Tuning {
+    pub fn start() -> Self {
+        let style = ProgressStyle::with_template("Tuning {spinner} {bar:30} {pos}/{len}");
+        let bar = ProgressBar::new(1);
+        let bar = style.map_or(bar.clone(), |style| bar.with_style(style));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(bar)
+    }
+
+    /// Shows a step; breaks the tuning off once Ctrl-C was pressed.
+    pub fn step(&self, progress: TuneProgress) -> ControlFlow<()> {
+        self.0.set_length(progress.all as u64);
+        self.0.set_position(progress.done as u64);
+        if stop::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Drop for Tuning {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -202,6 +202,35 @@ pub enum Error {
         /// The cell's text.
         cell: String,
     },
+    /// The label column is one the model looks at.
+    #[error(
+        "the model looks at column {}, so it cannot be the label; fit the model without it",
+        quoted(column)
+    )]
+    LabelIsFeature {
+        /// The column.
+        column: String,
+    },
+    /// Nothing to learn from: no row is labelled as an anomaly.
+    #[error("no row is labelled as an anomaly; label at least one row with 1")]
+    NoAnomaly,
+    /// Nothing to compare anomalies with.
+    #[error(
+        "there are only anomalies; label normal rows with 0, or add rows whose label is empty, which then stand in for them"
+    )]
+    NothingNormal,
+    /// A validation table with one class only.
+    #[error("the validation table has no {lacks}; give one with both")]
+    Validation {
+        /// What it lacks.
+        lacks: &'static str,
+    },
+    /// A tuned model cannot be tuned again.
+    #[error("the model is tuned already; tune the model it came from ({first}) with all labels so far")]
+    AlreadyTuned {
+        /// The identity of the first model.
+        first: String,
+    },
     /// A column was named that the table does not have.
     #[error("the table has no column {}; its columns are {}", quoted(name), list(known))]
     UnknownColumn {

@@ -14,8 +14,10 @@ mod rng;
 mod score;
 pub mod table;
 mod train;
+mod tune;
 
 pub use error::{Error, ModelFault, Result};
 pub use params::{Params, Scale};
 pub use score::Detector;
 pub use train::{Progress, Work, fit};
+pub use tune::{Change, Digest, Labelled, Learner, Loss, Origin, TuneParams, TuneProgress, Tuned};

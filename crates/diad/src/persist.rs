@@ -15,6 +15,7 @@ use crate::error::{ModelFault, file_error};
 use crate::model::{Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
 use crate::params::Params;
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
+use crate::tune::{Origin, PAIRED_COLUMNS};
 use crate::{Detector, Error, Result};
 
 const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
@@ -44,6 +45,8 @@ struct Header {
     score_spread: usize,
     /// Pairs of columns counted together, and how many counts each has.
     pairs: Vec<([u32; 2], usize)>,
+    /// Where a tuned model came from.
+    origin: Option<Origin>,
 }
 
 /// Writes a detector to a temporary file beside `path`, then renames it.
@@ -98,6 +101,7 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         column_spreads: profile.columns.iter().map(|spread| spread.values().len()).collect(),
         score_spread: profile.scores.values().len(),
         pairs: profile.pairs.iter().map(|pair| (pair.columns, pair.counts.len())).collect(),
+        origin: detector.origin().cloned(),
     };
     let header =
         serde_json::to_vec(&header).map_err(|_| ModelFault::Damaged("its header cannot be written"))?;
@@ -189,7 +193,11 @@ pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
     let combination = read_combination(&header, &mut words)?;
     let profile = read_profile(&header, &mut words)?;
     let detector = Detector::new(header.params, header.encoder, model, header.training_rows);
-    Ok(detector.with(combination).remembering(profile))
+    let detector = detector.with(combination).remembering(profile);
+    Ok(match header.origin {
+        Some(origin) => detector.coming_from(origin),
+        None => detector,
+    })
 }
 
 impl Header {
@@ -231,8 +239,9 @@ impl Header {
         let features = self.encoder.features().len();
         let known = |&feature: &u32| (feature as usize) < features;
         let sized = |nodes: &usize| (2..=1024).contains(nodes);
+        let tuned = if self.origin.is_some() { PAIRED_COLUMNS * (PAIRED_COLUMNS - 1) / 2 } else { 0 };
         self.curves.len() <= features
-            && self.grids.len() < features.max(1)
+            && self.grids.len() < features.max(1) + tuned
             && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
             && self.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
     }

@@ -24,6 +24,8 @@ pub enum Purpose {
     TableRows = 7,
     /// Pairs of columns among which relations are sought.
     Relations = 8,
+    /// Labelled rows of a step.
+    Tuning = 9,
 }
 
 /// One stream of random numbers.

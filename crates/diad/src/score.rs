@@ -10,6 +10,7 @@ use crate::model::{
 use crate::params::Params;
 use crate::profile::Profile;
 use crate::table::Table;
+use crate::tune::Origin;
 use crate::{Error, Result, persist};
 use rayon::prelude::*;
 
@@ -24,6 +25,7 @@ pub struct Detector {
     combination: Combination,
     lookup: Lookup,
     profile: Profile,
+    pub(crate) origin: Option<Origin>,
 }
 
 /// A block of rows on its way through the pieces of a score.
@@ -61,6 +63,7 @@ impl Detector {
             combination: Combination::default(),
             lookup: Lookup::default(),
             profile,
+            origin: None,
         }
     }
 
@@ -122,6 +125,27 @@ impl Detector {
     /// What is taken from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
         f64::from(self.combination.shift)
+    }
+
+    /// A detector of the same columns and training rows with other trees and tables.
+    pub(crate) fn with_model(&self, model: Model<f32>, combination: Combination) -> Self {
+        let detector = Self::new(self.params.clone(), self.encoder.clone(), model, self.training_rows);
+        detector.with(combination).remembering(self.profile.clone())
+    }
+
+    /// Remembers where it came from.
+    pub(crate) fn coming_from(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// What the trees are combined with.
+    pub(crate) fn into_combination(self) -> Combination {
+        self.combination
+    }
+
+    /// What flows where among the trees.
+    pub(crate) fn wiring(&self) -> &Wiring<f32> {
+        &self.wiring
     }
 
     /// Scores of encoded rows, one for each.

@@ -138,6 +138,8 @@ fn info_shows_settings_and_columns() {
     let text = folder.diad(&["info", "model.diad"]).succeeds();
     let (first, rest) = text.split_once('\n').unwrap();
     assert!(first.starts_with("model.diad, ") && first.ends_with("B") || first.ends_with("bytes"), "{first}");
+    let (identity, rest) = rest.split_once('\n').unwrap();
+    assert!(identity.starts_with("identity ") && identity.len() == 9 + 32, "{identity}");
     assert_snapshot!(rest, @r"
     trained on 100 rows and 2 columns
 
@@ -226,7 +228,7 @@ fn demo_needs_nothing_and_shows_ten_rows() {
 fn every_command_has_examples() {
     let folder = Folder::new();
     assert!(folder.diad(&["--help"]).succeeds().contains("Examples:"));
-    for command in ["fit", "score", "explain", "report", "eval", "info", "demo"] {
+    for command in ["fit", "score", "explain", "report", "eval", "tune", "info", "demo"] {
         let help = folder.diad(&[command, "--help"]).succeeds();
         assert!(help.contains("Example") && help.contains(&format!("diad {command} ")), "{help}");
     }

@@ -46,11 +46,8 @@ impl<R: BufRead> CsvReader<R> {
         let column = || self.header[pick.index].clone();
         let Ok(text) = std::str::from_utf8(bytes) else { return Err(self.records.not_utf8()) };
         if pick.is_label {
-            return parse_label(text).ok_or_else(|| Error::Label {
-                column: column(),
-                place,
-                cell: text.to_owned(),
-            });
+            let label = if pick.may_be_unknown { parse_known_label(text) } else { parse_label(text) };
+            return label.ok_or_else(|| Error::Label { column: column(), place, cell: text.to_owned() });
         }
         parse_number(text).ok_or_else(|| Error::NotNumber { column: column(), place, cell: text.to_owned() })
     }
@@ -144,6 +141,11 @@ pub(super) fn parse_label(text: &str) -> Option<f64> {
         Err(_) if ["false", "no"].iter().any(is) => Some(0.0),
         Err(_) => None,
     }
+}
+
+/// As [`parse_label`], and NaN for an empty cell or a word for a missing value.
+pub(super) fn parse_known_label(text: &str) -> Option<f64> {
+    parse_label(text).or_else(|| parse_number(text).filter(|number| number.is_nan()))
 }
 
 /// The rows of a CSV file, one at a time, each with the line it starts at.

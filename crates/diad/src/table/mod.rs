@@ -199,7 +199,7 @@ impl Reader for Slices<'_> {
         let slice = |pick: &select::Pick| self.table.columns[pick.index][start..end].to_vec();
         let columns: Vec<Vec<f64>> = self.picks.iter().map(slice).collect();
         for (pick, values) in self.picks.iter().zip(&columns).filter(|(pick, _)| pick.is_label) {
-            if let Some(bad) = values.iter().position(|&value| value != 0.0 && value != 1.0) {
+            if let Some(bad) = values.iter().position(|&value| !pick.takes_label(value)) {
                 return Err(Error::Label {
                     column: self.table.names[pick.index].clone(),
                     place: self.table.place(start + bad),

@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::csv::parse_label;
+use super::csv::{parse_known_label, parse_label};
 use super::select::Pick;
 use super::{Origin, Place, Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
@@ -161,7 +161,7 @@ impl Column {
         };
         let values = read.map_err(|error| damaged(path, error))?;
         if self.pick.is_label
-            && let Some(bad) = values.iter().position(|&value| value != 0.0 && value != 1.0)
+            && let Some(bad) = values.iter().position(|&value| !self.pick.takes_label(value))
         {
             return Err(self.bad_label(first_row + bad as u64, &values[bad].to_string()));
         }
@@ -172,7 +172,9 @@ impl Column {
     fn labels(&self, cells: &[Option<ByteArray>], first_row: u64) -> Result<Vec<f64>> {
         let label = |(row, cell): (u64, &Option<ByteArray>)| {
             let text = cell.as_ref().map_or("".into(), |bytes| String::from_utf8_lossy(bytes.data()));
-            parse_label(text.trim()).ok_or_else(|| self.bad_label(row, &text))
+            let text = text.trim();
+            let label = if self.pick.may_be_unknown { parse_known_label(text) } else { parse_label(text) };
+            label.ok_or_else(|| self.bad_label(row, text))
         };
         (first_row..).zip(cells).map(label).collect()
     }

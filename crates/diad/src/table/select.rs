@@ -17,6 +17,7 @@ use crate::{Error, Result};
 pub struct Selection {
     columns: Columns,
     label: Option<String>,
+    may_be_unknown: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,15 @@ enum Columns {
 pub(super) struct Pick {
     pub(super) index: usize,
     pub(super) is_label: bool,
+    /// Whether a label may be empty.
+    pub(super) may_be_unknown: bool,
+}
+
+impl Pick {
+    /// Whether a number, NaN for an empty cell, can be a label.
+    pub(super) fn takes_label(&self, value: f64) -> bool {
+        value == 0.0 || value == 1.0 || (self.may_be_unknown && value.is_nan())
+    }
 }
 
 impl Selection {
@@ -41,12 +51,16 @@ impl Selection {
     /// Every column but the given ones, in the order of the table. Each given one must be there.
     pub fn except(ignored: &[&str]) -> Self {
         let ignored = ignored.iter().map(|&name| name.to_owned()).collect();
-        Self { columns: Columns::Except(ignored), label: None }
+        Self { columns: Columns::Except(ignored), label: None, may_be_unknown: false }
     }
 
     /// The given columns, in the given order. Other columns of the table are left alone.
     pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Self { columns: Columns::Only(names.into_iter().map(Into::into).collect()), label: None }
+        Self {
+            columns: Columns::Only(names.into_iter().map(Into::into).collect()),
+            label: None,
+            may_be_unknown: false,
+        }
     }
 
     /// Also reads the labels in column `name`, as the last column: 1 for an anomaly, 0 for a normal row.
@@ -54,6 +68,12 @@ impl Selection {
     pub fn with_label(mut self, name: impl Into<String>) -> Self {
         self.label = Some(name.into());
         self
+    }
+
+    /// As [`Selection::with_label`], but a label may be empty: nothing is known of that row, and its label is NaN.
+    pub fn with_known_labels(mut self, name: impl Into<String>) -> Self {
+        self.may_be_unknown = true;
+        self.with_label(name)
     }
 
     /// Finds the selected columns among the names of a table.
@@ -84,8 +104,9 @@ impl Selection {
         if let Some(&unnamed) = indices.iter().find(|&&index| names[index].is_empty()) {
             return Err(Error::UnnamedColumn { position: unnamed + 1 });
         }
-        let features = indices.into_iter().map(|index| Pick { index, is_label: false });
-        Ok(features.chain(label.map(|index| Pick { index, is_label: true })).collect())
+        let pick = |index, is_label| Pick { index, is_label, may_be_unknown: self.may_be_unknown };
+        let features = indices.into_iter().map(|index| pick(index, false));
+        Ok(features.chain(label.map(|index| pick(index, true))).collect())
     }
 }
 

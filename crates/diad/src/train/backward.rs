@@ -15,10 +15,6 @@ pub enum Direct<'a, F> {
         trees: &'a [bool],
     },
     /// Through the score of each row: derivatives by the first output of every tree.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "checked against the golden values of the supervised losses")
-    )]
     Rows(&'a [Lane<F>]),
 }
 

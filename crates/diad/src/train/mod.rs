@@ -1,13 +1,13 @@
 //! Fitting the model to rows without labels. Knows the model and encoded matrices.
 
-mod adam;
-mod backward;
+pub(crate) mod adam;
+pub(crate) mod backward;
 mod pid;
-mod plan;
+pub(crate) mod plan;
 mod profile;
 mod sampler;
 mod start;
-mod structure;
+pub(crate) mod structure;
 mod tables;
 mod trainer;
 mod work;

@@ -7,6 +7,7 @@ use super::super::backward::{BackwardScratch, Direct, backward};
 use super::super::plan::Plan;
 use super::super::structure::{LayerGradient, parameter_gradients};
 use super::super::trainer::{StepPlan, Trainer};
+use crate::Loss;
 use crate::kernel::{Isa, LANES, Lane, Real};
 use crate::model::{BLOCK_ROWS, Block, Forward, Layer, Model, Scratch, Selectors, Shape, SoftSelectors};
 
@@ -186,10 +187,11 @@ fn supervised<F: Real>(
     tolerance: f64,
 ) {
     let labels = flat(&golden["labels"]);
+    let labels: Vec<bool> = labels.iter().map(|&label| label > 0.0).collect();
     let (value, by_score) = match loss {
-        "bce" => cross_entropy(&labels, score),
-        "auc_margin0" => hinge(&labels, score, 0.0),
-        _ => hinge(&labels, score, 1.0),
+        "bce" => Loss::Bce.evaluate(&labels, score, 0.0),
+        "auc_margin0" => Loss::Auc.evaluate(&labels, score, 0.0),
+        _ => Loss::Auc.evaluate(&labels, score, 1.0),
     };
     close(loss, &[value], &[golden["loss"].as_f64().unwrap()], tolerance);
     let share = 1.0 / trainer.model.shape.all_trees() as f64;
@@ -205,28 +207,6 @@ fn supervised<F: Real>(
     let temperature = F::from_f64(temperature);
     let gradients = parameter_gradients(&trainer.model, &trainer.wiring, &plan, &sums, temperature);
     compare_gradients(&gradients, &golden["grads"], &trainer.model, tolerance);
-}
-
-fn hinge(labels: &[f64], score: &[f64], margin: f64) -> (f64, Vec<f64>) {
-    let (mut value, mut by_score, mut pairs) = (0.0, vec![0.0; score.len()], 0.0);
-    for p in (0..score.len()).filter(|&i| labels[i] > 0.0) {
-        for n in (0..score.len()).filter(|&i| labels[i] == 0.0) {
-            pairs += 1.0;
-            let gap = score[n] - score[p] + margin;
-            if gap > 0.0 {
-                value += gap;
-                by_score[n] += 1.0;
-                by_score[p] -= 1.0;
-            }
-        }
-    }
-    (value / pairs, by_score.iter().map(|d| d / pairs).collect())
-}
-
-fn cross_entropy(labels: &[f64], score: &[f64]) -> (f64, Vec<f64>) {
-    let n = score.len() as f64;
-    let value = labels.iter().zip(score).map(|(y, s)| (1.0 + s.exp()).ln() - y * s).sum::<f64>() / n;
-    (value, labels.iter().zip(score).map(|(y, s)| (1.0 / (1.0 + (-s).exp()) - y) / n).collect())
 }
 
 #[test]

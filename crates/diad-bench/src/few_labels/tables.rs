@@ -1,0 +1,277 @@
+//! The tables of the runs.
+
+use anyhow::Result;
+
+use super::measure::{ANOMALIES, LabelRun, settings};
+use super::variants::{self, UNTUNED, Variant};
+use super::{Options, SETS, peers};
+use crate::render::{self, Grid, number};
+use crate::stats::{mean, ranks};
+
+/// Rows of the paper: name, without labels, then with 5, 15, 30, 60, 120 labelled anomalies.
+type PaperRow = (&'static str, Option<f64>, [f64; 5]);
+
+const PAPER: [PaperRow; 4] = [
+    ("paper: DIAD", Some(87.1), [89.4, 90.0, 90.4, 89.4, 91.0]),
+    ("paper: DIAD w/o PT", None, [86.2, 87.6, 88.3, 87.2, 88.8]),
+    ("paper: CST", None, [85.3, 86.5, 87.1, 86.6, 88.8]),
+    ("paper: DevNet", None, [83.0, 84.8, 85.4, 83.9, 85.4]),
+];
+
+const PAPER_ABLATION: [PaperRow; 6] = [
+    ("paper: DIAD", None, [89.4, 90.0, 90.4, 89.4, 91.0]),
+    ("paper: only AUC", None, [88.9, 89.4, 90.0, 89.1, 90.7]),
+    ("paper: only BCE", None, [88.8, 89.3, 89.4, 88.3, 89.2]),
+    ("paper: unnormalized sparsity", None, [84.1, 85.6, 85.7, 84.2, 85.6]),
+    ("paper: no upsampling", None, [88.6, 89.1, 89.4, 88.5, 90.1]),
+    ("paper: only leaf weights", None, [84.8, 85.7, 86.6, 85.7, 88.3]),
+];
+
+const PAPER_VALIDATION: [PaperRow; 6] = [
+    ("paper: DIAD, 4 %", None, [89.0, 89.3, 89.7, 89.1, 90.4]),
+    ("paper: DIAD, 8 %", None, [89.2, 89.7, 90.0, 89.2, 90.6]),
+    ("paper: DIAD, 16 %", None, [89.4, 90.0, 90.4, 89.4, 91.0]),
+    ("paper: DIAD w/o PT, 4 %", None, [85.4, 87.1, 86.9, 86.4, 87.9]),
+    ("paper: DIAD w/o PT, 8 %", None, [85.7, 86.9, 88.0, 86.9, 87.5]),
+    ("paper: DIAD w/o PT, 16 %", None, [86.2, 87.6, 88.3, 87.2, 88.8]),
+];
+
+/// The runs of the current settings: those of peers, and those of DIAD with the digests wanted.
+struct Results<'a> {
+    runs: Vec<&'a LabelRun>,
+}
+
+impl<'a> Results<'a> {
+    fn new(options: &Options, runs: &'a [LabelRun], variants: &[Variant]) -> Result<Self> {
+        let params = options.settings.params()?;
+        let mut wanted = vec![(UNTUNED, settings(&params, None)?)];
+        for variant in variants {
+            wanted.push((variant.name, settings(&params, Some(variant))?));
+        }
+        let current = |run: &&LabelRun| {
+            peers::METHODS.contains(&run.method.as_str())
+                || wanted.iter().any(|(name, digest)| run.method == *name && run.settings == *digest)
+        };
+        Ok(Self { runs: runs.iter().filter(current).collect() })
+    }
+
+    /// A method's mean over the splits of a set.
+    fn auc(&self, method: &str, set: &str, anomalies: usize) -> Option<f64> {
+        let runs = self
+            .runs
+            .iter()
+            .filter(|run| run.method == method && run.set == set && run.anomalies == anomalies);
+        mean(&runs.map(|run| run.auc).collect::<Vec<_>>())
+    }
+
+    /// The mean over all sets that the first method has, where this method has all of them.
+    fn average(&self, method: &str, sets: &[&str], anomalies: usize) -> Option<f64> {
+        let values: Option<Vec<f64>> = sets.iter().map(|set| self.auc(method, set, anomalies)).collect();
+        mean(&values?)
+    }
+
+    /// The mean rank of each method over the sets.
+    fn ranks(&self, methods: &[&str], sets: &[&str], anomalies: usize) -> Vec<Option<f64>> {
+        let mut all = vec![Vec::new(); methods.len()];
+        for set in sets {
+            let values: Option<Vec<f64>> =
+                methods.iter().map(|method| self.auc(method, set, anomalies)).collect();
+            for (ranks, rank) in all.iter_mut().zip(ranks(&values.unwrap_or_default())) {
+                ranks.push(rank);
+            }
+        }
+        all.iter().map(|ranks| if ranks.len() == sets.len() { mean(ranks) } else { None }).collect()
+    }
+
+    /// The sets that have runs of a method, and the splits that all of them have.
+    fn extent(&self, method: &str) -> (Vec<&'static str>, usize) {
+        let count = |set: &str| {
+            let runs = self.runs.iter().filter(|run| run.method == method && run.set == set);
+            runs.map(|run| run.split).collect::<std::collections::BTreeSet<_>>().len()
+        };
+        let sets: Vec<&str> = SETS.into_iter().filter(|set| count(set) > 0).collect();
+        let splits = sets.iter().map(|set| count(set)).min().unwrap_or(0);
+        (sets, splits)
+    }
+
+    fn commits(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().map(|run| run.commit.as_str())
+    }
+}
+
+fn header() -> Grid {
+    Grid::new(["method".to_string(), "0".into()].into_iter().chain(ANOMALIES.map(|n| n.to_string())))
+}
+
+/// Averages over the sets, beside the paper's.
+fn averages(results: &Results, methods: &[&str], sets: &[&str], paper: &[PaperRow]) -> Grid {
+    let mut grid = header();
+    for &method in methods {
+        let none = (method == variants::DIAD).then(|| results.average(UNTUNED, sets, 0)).flatten();
+        let cells = ANOMALIES.map(|anomalies| number(results.average(method, sets, anomalies), 1));
+        grid.push([method.to_string(), number(none, 1)].into_iter().chain(cells));
+    }
+    for (name, none, values) in paper {
+        let cells = values.map(|value| number(Some(value), 1));
+        grid.push([name.to_string(), number(*none, 1)].into_iter().chain(cells));
+    }
+    grid
+}
+
+/// Every figure of every set.
+fn details(results: &Results, methods: &[&str], sets: &[&str]) -> String {
+    let mut text = String::new();
+    for anomalies in ANOMALIES {
+        let mut grid = Grid::new(["set", UNTUNED].into_iter().chain(methods.iter().copied()));
+        for set in sets {
+            let none = number(results.auc(UNTUNED, set, 0), 1);
+            let cells = methods.iter().map(|method| number(results.auc(method, set, anomalies), 1));
+            grid.push([set.to_string(), none].into_iter().chain(cells));
+        }
+        text += &format!("\n### {anomalies} labelled anomalies\n\n{}", grid.markdown(1));
+    }
+    text
+}
+
+fn csv(results: &Results) -> String {
+    let mut grid = Grid::new(["set", "method", "anomalies", "split", "labelled", "auc", "ap", "seconds"]);
+    for run in &results.runs {
+        grid.push([
+            run.set.clone(),
+            run.method.clone(),
+            run.anomalies.to_string(),
+            run.split.to_string(),
+            run.labelled.to_string(),
+            format!("{:.3}", run.auc),
+            format!("{:.3}", run.ap),
+            format!("{:.2}", run.seconds),
+        ]);
+    }
+    grid.csv()
+}
+
+fn methods_with_runs<'a>(results: &Results, methods: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    methods.into_iter().filter(|method| results.runs.iter().any(|run| run.method == *method)).collect()
+}
+
+const RULE: &str = "ROC-AUC in % on the test rows. Each set is split into 64 % training, 16 % validation and 20 % test rows. The first \
+    model is fitted on the training rows without labels; then so many anomalies of the training rows, and normal rows in the \
+    proportion of the set, get their labels. Where a set has fewer anomalies, all of them.";
+
+/// Writes `few-labels.md` and `few-labels.csv`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn few_labels(options: &Options, runs: &[LabelRun]) -> Result<()> {
+    let variants = variants::few_labels();
+    let results = Results::new(options, runs, &variants)?;
+    let (sets, splits) = results.extent(variants::DIAD);
+    let names = variants.iter().map(|variant| variant.name).chain(peers::METHODS);
+    let methods = methods_with_runs(&results, names);
+    let mut rank_grid = header();
+    let ranks = ANOMALIES.map(|anomalies| results.ranks(&methods, &sets, anomalies));
+    for (place, method) in methods.iter().enumerate() {
+        let cells = ranks.iter().map(|ranks| number(ranks[place], 1));
+        rank_grid.push([method.to_string(), String::new()].into_iter().chain(cells));
+    }
+    let command = format!("few-labels --data DIR --splits {splits}{}", options.settings.command_line());
+    let page = format!(
+        "# Few labels\n\n{RULE} Mean over {} sets and {splits} splits. DIAD and CatBoost choose among settings, or how \
+         many trees, by the validation rows, unless it says otherwise; w/o PT means that the first score is forgotten. The other \
+         peers have the labels alone. The paper's rows are of its own splits.\n\n{}\n## Average rank\n\n{}\n## Every set\n{}\n{}",
+        sets.len(),
+        averages(&results, &methods, &sets, &PAPER).markdown(1),
+        rank_grid.markdown(1),
+        details(&results, &methods, &sets),
+        render::origin(&[&command], results.commits()),
+    );
+    render::write(&options.folders.out, "few-labels", &page, &csv(&results))
+}
+
+/// Writes `ablation.md` and `ablation.csv`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn ablation(options: &Options, runs: &[LabelRun]) -> Result<()> {
+    let variants = variants::ablation();
+    let results = Results::new(options, runs, &variants)?;
+    let about = "Parts of the default way of tuning are left out, then the paper's way: descent, with the paper's margin of 0 \
+        unless it says otherwise. The paper's row without normalized sparsity has no counterpart here.";
+    plain(options, &results, &variants, ("ablation", "Ablation", about), &PAPER_ABLATION)
+}
+
+/// Writes `validation-size.md` and `validation-size.csv`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn validation_size(options: &Options, runs: &[LabelRun]) -> Result<()> {
+    let variants = variants::validation_sizes();
+    let results = Results::new(options, runs, &variants)?;
+    let about =
+        "The share of all rows that settings may be chosen by. A part without both labels is not used.";
+    plain(
+        options,
+        &results,
+        &variants,
+        ("validation-size", "Smaller validation parts", about),
+        &PAPER_VALIDATION,
+    )
+}
+
+fn plain(
+    options: &Options,
+    results: &Results,
+    variants: &[Variant],
+    (name, title, about): (&str, &str, &str),
+    paper: &[PaperRow],
+) -> Result<()> {
+    let methods = methods_with_runs(results, variants.iter().map(|variant| variant.name));
+    let (sets, splits) = results.extent(methods.first().copied().unwrap_or_default());
+    let command = format!("{name} --data DIR --splits {splits}{}", options.settings.command_line());
+    let page = format!(
+        "# {title}\n\n{RULE} Mean over {} sets and {splits} splits. {about}\n\n{}\n## Every set\n{}\n{}",
+        sets.len(),
+        averages(results, &methods, &sets, paper).markdown(1),
+        details(results, &methods, &sets),
+        render::origin(&[&command], results.commits()),
+    );
+    render::write(&options.folders.out, name, &page, &csv(results))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(method: &str, set: &str, split: u64, anomalies: usize, auc: f64) -> LabelRun {
+        LabelRun {
+            method: method.into(),
+            set: set.into(),
+            split,
+            anomalies,
+            labelled: 10,
+            auc,
+            ap: 1.0,
+            seconds: 0.1,
+            settings: "s".into(),
+            commit: "c".into(),
+            cpu: "a CPU".into(),
+        }
+    }
+
+    #[test]
+    fn averages_are_over_splits_then_sets_and_need_every_set() {
+        let runs = [
+            run("DIAD", "vowels", 0, 5, 80.0),
+            run("DIAD", "vowels", 1, 5, 90.0),
+            run("DIAD", "at", 0, 5, 75.0),
+            run("EBM", "vowels", 0, 5, 99.0),
+        ];
+        let results = Results { runs: runs.iter().collect() };
+        let (sets, splits) = results.extent("DIAD");
+        assert_eq!((sets.as_slice(), splits), (&["vowels", "at"][..], 1));
+        assert_eq!(results.average("DIAD", &sets, 5), Some(80.0));
+        assert_eq!(results.average("EBM", &sets, 5), None);
+        assert_eq!(results.ranks(&["DIAD", "EBM"], &["vowels"], 5), [Some(2.0), Some(1.0)]);
+        assert_eq!(results.ranks(&["DIAD", "EBM"], &sets, 5), [None, None]);
+    }
+}

@@ -1,0 +1,179 @@
+//! `diad tune`: a model learns from a few labels.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use diad::table::{FileSource, printable};
+use diad::{Change, Detector, Labelled, Learner, Loss, TuneParams, Tuned};
+
+use crate::output::{self, shown};
+use crate::progress::{Reading, Tuning};
+use crate::stop::{self, Stoppable};
+
+/// Let a model learn from a few labelled rows
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model file, from diad fit; it stays as it is
+    model: PathBuf,
+    /// The table: a CSV or Parquet file with the columns of the model and the label column
+    table: PathBuf,
+    /// The column with the labels: 1 for an anomaly, 0 for a normal row, empty where nothing is known
+    #[arg(long, value_name = "COL")]
+    label: String,
+    /// The model file to write
+    #[arg(short, long, value_name = "MODEL2")]
+    output: PathBuf,
+    /// A table of other labelled rows by which settings are chosen
+    #[arg(long, value_name = "TABLE")]
+    valid: Option<PathBuf>,
+    /// How to learn [default: functions, or descent where a loss is given]
+    #[arg(long, value_enum)]
+    learner: Option<Learners>,
+    /// The loss of the descent [default: auc]
+    #[arg(long, value_enum)]
+    loss: Option<Losses>,
+    /// By how much an anomaly must score higher than a normal row, for --loss auc [default: 1; paper: 0]
+    #[arg(long, value_name = "X")]
+    margin: Option<f64>,
+    /// Leave splits as they are and move the weights of leaves alone
+    #[arg(long)]
+    freeze_structure: bool,
+    /// Most steps of the descent [default: 400]
+    #[arg(long, value_name = "N")]
+    steps: Option<usize>,
+    /// Learning rate of the descent [default: 0.002]
+    #[arg(long, value_name = "X")]
+    learning_rate: Option<f64>,
+    /// What one unit of the model's score counts against the labels, as log odds; 0 forgets it [default: 0.2]
+    #[arg(long, value_name = "X")]
+    prior: Option<f64>,
+    /// How far learned functions may go, as a standard deviation of log odds [default: 3]
+    #[arg(long, value_name = "X")]
+    amplitude: Option<f64>,
+    /// Seed of the batches of the descent
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Learners {
+    /// Curves and grids are added to the score
+    Functions,
+    /// The trees are moved by Adam, as in the paper
+    Descent,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Losses {
+    /// Pairs of an anomaly and a normal row in the wrong order
+    Auc,
+    /// Binary cross-entropy
+    Bce,
+}
+
+const EXAMPLES: &str = "\
+The labels may be in the same table as unlabelled rows. With anomalies alone, unlabelled rows stand in for normal ones.
+To learn from more labels later, tune the first model again with all labels so far.
+
+Examples:
+  diad tune model.diad labels.csv --label is_fraud -o tuned.diad
+  diad tune model.diad labels.csv --label is_fraud -o tuned.diad --valid checked.csv
+  diad tune model.diad labels.csv --label is_fraud -o tuned.diad --loss auc --margin 0";
+
+/// Terms that the summary names.
+const NAMED_CHANGES: usize = 5;
+
+impl Args {
+    fn params(&self) -> TuneParams {
+        let plain = TuneParams::default();
+        let descends = match self.learner {
+            Some(learner) => learner == Learners::Descent,
+            None => self.loss.is_some(),
+        };
+        TuneParams {
+            learner: if descends { Learner::Descent } else { Learner::Functions },
+            prior: self.prior.unwrap_or(plain.prior),
+            amplitude: self.amplitude.unwrap_or(plain.amplitude),
+            loss: if self.loss == Some(Losses::Bce) { Loss::Bce } else { Loss::Auc },
+            margin: self.margin.unwrap_or(plain.margin),
+            freeze_structure: self.freeze_structure,
+            steps: self.steps.unwrap_or(plain.steps),
+            learning_rate: self.learning_rate.unwrap_or(plain.learning_rate),
+            seed: self.seed,
+            ..plain
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let params = args.params();
+    params.validate()?;
+    let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
+    inputs.extend(args.valid.as_deref());
+    let target = output::check(&args.output, &inputs)?;
+    let started = Instant::now();
+    let first = Detector::load(&args.model)?;
+    let labelled = read(&first, &args.table, &args.label)?;
+    if labelled.contradictions() > 0 {
+        let rows = labelled.contradictions();
+        output::warn(&format!("{rows} labelled rows are the same as another row with the other label"));
+    }
+    let validation = args.valid.as_deref().map(|table| read(&first, table, &args.label)).transpose()?;
+    let tuned = {
+        let tuning = Tuning::start();
+        first.tune(&labelled, validation.as_ref(), &params, &mut |progress| tuning.step(progress))?
+    };
+    let areas = {
+        let _checking = Reading::start_with("Checking the labels by holding them out");
+        first.cross_validate(&labelled, &params)?
+    };
+    if stop::requested() {
+        return Err(diad::Error::Stopped.into());
+    }
+    tuned.detector.save(&target)?;
+    output::say(&summary(&labelled, &tuned, areas, started.elapsed().as_secs_f64(), &args.output)?)
+}
+
+fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
+    let _reading = Reading::start(&table.to_string_lossy());
+    Ok(Labelled::read(first, &Stoppable(FileSource::new(table)), label)?)
+}
+
+fn summary(
+    labelled: &Labelled,
+    tuned: &Tuned,
+    areas: Option<[f64; 2]>,
+    seconds: f64,
+    target: &Path,
+) -> Result<String> {
+    let mut text = format!(
+        "Learned from {} anomalies and {} normal rows in {seconds:.1} s; the model is in {}.\n",
+        labelled.anomalies(),
+        labelled.normals(),
+        shown(target),
+    );
+    if tuned.stand_ins > 0 {
+        writeln!(text, "{} unlabelled rows stood in for normal ones.", tuned.stand_ins)?;
+    }
+    let mut row = |name: &str, [before, after]: [f64; 2]| {
+        writeln!(text, "{name:<32} {before:.4} before, {after:.4} after")
+    };
+    if let Some(areas) = areas {
+        row("ROC-AUC of labels held out", areas)?;
+    }
+    if let Some(areas) = tuned.validation {
+        row("ROC-AUC of the validation table", areas)?;
+    }
+    if !tuned.changes.is_empty() {
+        writeln!(text, "Changed most")?;
+    }
+    for Change { columns, size } in tuned.changes.iter().take(NAMED_CHANGES) {
+        let names: Vec<String> = columns.iter().map(|name| printable(name)).collect();
+        writeln!(text, "  {:<30} {size:.3}", names.join(" and "))?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,120 @@
+//! `diad tune` as a user meets it.
+
+use insta::assert_snapshot;
+
+use super::common::{Answer, Folder};
+
+const TUNE: [&str; 7] = ["tune", "model.diad", "labels.csv", "--label", "label", "-o", "tuned.diad"];
+
+/// A model, and the labels of every third row of its table.
+fn with_labels() -> Folder {
+    let folder = Folder::with_model();
+    let table = folder.read_text("table.csv");
+    let line = |(index, line): (usize, &str)| match line.rsplit_once(',') {
+        Some((row, label)) if index > 0 && index % 3 != 2 && label != "1" => format!("{row},\n"),
+        _ => format!("{line}\n"),
+    };
+    let labels: String = table.lines().enumerate().map(line).collect();
+    folder.write("labels.csv", labels);
+    folder
+}
+
+fn tune(folder: &Folder, more: &[&str]) -> Answer {
+    folder.diad(&[&TUNE, more].concat())
+}
+
+#[test]
+fn a_model_learns_from_labels_and_says_what_changed() {
+    let folder = with_labels();
+    let before = folder.read("model.diad");
+    let text = tune(&folder, &[]).succeeds();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("Learned from 2 anomalies and 32 normal rows in "), "{text}");
+    assert!(lines[0].ends_with("the model is in tuned.diad."), "{text}");
+    assert!(lines[1].starts_with("ROC-AUC of labels held out ") && lines[1].ends_with(" after"), "{text}");
+    assert_eq!(lines[2], "Changed most");
+    assert!(lines.len() == 6 && lines[3..].iter().any(|line| line.starts_with("  x and y ")), "{text}");
+    assert!(folder.read("model.diad") == before, "the first model is untouched");
+
+    let info = folder.diad(&["info", "tuned.diad"]).succeeds();
+    let first = folder.diad(&["info", "model.diad"]).succeeds();
+    let identity = first.lines().nth(1).expect("an identity").trim_start_matches("identity ").to_owned();
+    assert!(
+        info.contains(&format!("tuned with 2 anomalies and 32 normal rows\n  from model  {identity}\n")),
+        "{info}"
+    );
+
+    // The order of the rows does not matter, and the result is a model like any other.
+    let labels = folder.read_text("labels.csv");
+    let mut turned: Vec<&str> = labels.lines().skip(1).collect();
+    turned.reverse();
+    folder.write("labels.csv", format!("name,x,y,label\n{}\n", turned.join("\n")));
+    let tuned = folder.read("tuned.diad");
+    tune(&folder, &[]).succeeds();
+    assert!(folder.read("tuned.diad") == tuned);
+    folder.diad(&["score", "tuned.diad", "table.csv", "-o", "scores.csv"]).succeeds();
+    assert_eq!(folder.read_text("scores.csv").lines().count(), 101);
+}
+
+#[test]
+fn losses_descend_and_a_validation_table_is_looked_at() {
+    let folder = with_labels();
+    for more in [
+        &["--loss", "auc", "--margin", "0", "--seed", "3"][..],
+        &["--loss", "bce", "--freeze-structure"],
+        &["--learner", "descent", "--steps", "40", "--valid", "table.csv"],
+        &["--valid", "table.csv"],
+    ] {
+        let text = tune(&folder, more).succeeds();
+        let validated = text.contains("ROC-AUC of the validation table");
+        assert_eq!(validated, more.contains(&"--valid"), "{more:?}: {text}");
+        folder.diad(&["info", "tuned.diad"]).succeeds();
+    }
+}
+
+#[test]
+fn anomalies_alone_are_learned_from() {
+    let folder = with_labels();
+    folder.write("labels.csv", folder.read_text("table.csv").replace(",0\n", ",\n"));
+    let text = tune(&folder, &[]).succeeds();
+    assert!(text.contains("\n98 unlabelled rows stood in for normal ones.\n"), "{text}");
+}
+
+#[test]
+fn labels_that_cannot_be_learned_from() {
+    let folder = with_labels();
+    let model = folder.read("model.diad");
+    let with = |labels: &str| {
+        folder.write("labels.csv", labels);
+        tune(&folder, &[]).fails()
+    };
+    assert_snapshot!(with("x,y,label\n1,2,0\n1,3,\n"), @"diad: no row is labelled as an anomaly; label at least one row with 1");
+    assert_snapshot!(with("x,y,label\n1,2,0\n1,2,2\n"), @r#"diad: label column "label", line 3: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(with("x,y,label\n1,2,1\n"), @"diad: there are only anomalies; label normal rows with 0, or add rows whose label is empty, which then stand in for them");
+    assert_snapshot!(with("x,label\n1,1\n2,0\n"), @r#"diad: the table lacks column "y" of the model; give a table with all columns the model was trained on"#);
+    assert_snapshot!(with("x,y\n1,1\n"), @r#"diad: the table has no column "label"; its columns are "x", "y""#);
+    let labels = "x,y,label\n1,2,1\n0,1,0\n0.5,1,0\n";
+    folder.write("labels.csv", labels);
+    folder.write("valid.csv", "x,y,label\n1,2,0\n1,3,\n");
+    assert_snapshot!(tune(&folder, &["--valid", "valid.csv"]).fails(), @"diad: the validation table has no anomalies (label 1); give one with both");
+    assert_snapshot!(tune(&folder, &["--amplitude", "0"]).fails(), @"diad: amplitude is 0, but it must be from 0.001 to 1000");
+    let same =
+        folder.diad(&["tune", "model.diad", "labels.csv", "--label", "label", "-o", "model.diad"]).fails();
+    assert_snapshot!(same, @"diad: model.diad is read and written at once; name another output");
+    assert_snapshot!(folder.diad(&["tune", "model.diad", "labels.csv", "--label", "x", "-o", "t.diad"]).fails(), @r#"diad: the model looks at column "x", so it cannot be the label; fit the model without it"#);
+    assert_eq!(folder.files(), ["labels.csv", "model.diad", "table.csv", "valid.csv"]);
+    tune(&folder, &[]).succeeds();
+    let again =
+        folder.diad(&["tune", "tuned.diad", "labels.csv", "--label", "label", "-o", "t.diad"]).fails();
+    assert!(again.contains("the model is tuned already; tune the model it came from"), "{again}");
+    assert!(folder.read("model.diad") == model);
+}
+
+#[test]
+fn contradictory_labels_are_counted() {
+    let folder = with_labels();
+    folder.write("labels.csv", "x,y,label\n1,2,1\n1,2,0\n0,1,0\n0.5,1,0\n");
+    let answer = tune(&folder, &[]);
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    assert_snapshot!(answer.stderr, @"diad: warning: 2 labelled rows are the same as another row with the other label");
+}

@@ -1,0 +1,409 @@
+//! The functions that labels may add to a score: curves of columns and grids of pairs of columns, and how far their
+//! values at two rows go together.
+
+use rayon::prelude::*;
+
+use crate::encode::{Encoder, Matrix, Scaler};
+use crate::model::{Curve, Grid, Tables};
+
+/// Nodes of a new curve, and of each side of a grid.
+const CURVE_NODES: usize = 64;
+const GRID_NODES: usize = 24;
+/// Columns whose pairs get grids.
+pub const PAIRED_COLUMNS: usize = 24;
+/// Distances over which functions vary: in interquartile ranges near the median, and in shares of the rows.
+const LENGTH: f64 = 1.0;
+const RANK_LENGTH: f64 = 0.6;
+/// Half the range of a column that is not bent, in the same units.
+const HALF_RANGE: f64 = 3.0;
+/// Columns whose smoothed rows are held at a time.
+const COLUMNS_AT_ONCE: usize = 16;
+
+/// Where a row lies among nodes.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    node: u32,
+    share: f32,
+}
+
+/// Nodes along a column, what their values have to do with each other, and where the rows lie among them.
+#[derive(Debug)]
+struct Axis {
+    nodes: Vec<f32>,
+    /// Covariance of the nodes.
+    covariance: Vec<f32>,
+    places: Vec<Place>,
+}
+
+impl Axis {
+    fn new(
+        nodes: Vec<f32>,
+        coordinates: impl Fn(f32) -> [f64; 2],
+        values: impl Iterator<Item = f32>,
+    ) -> Self {
+        let coordinates: Vec<[f64; 2]> = nodes.iter().map(|&node| coordinates(node)).collect();
+        let together = |a: [f64; 2], b: [f64; 2]| {
+            let near = |i: usize, length: f64| libm::exp(-(a[i] - b[i]).abs() / length);
+            ((near(0, LENGTH) + near(1, RANK_LENGTH)) / 2.0) as f32
+        };
+        let covariance =
+            coordinates.iter().flat_map(|&a| coordinates.iter().map(move |&b| together(a, b))).collect();
+        let last = nodes.len() - 1;
+        let place = |x: f32| {
+            let node = nodes[1..last].partition_point(|&node| node <= x);
+            let share = (x - nodes[node]) / (nodes[node + 1] - nodes[node]);
+            Place { node: node as u32, share: share.clamp(0.0, 1.0) }
+        };
+        let places = values.map(place).collect();
+        Self { nodes, covariance, places }
+    }
+
+    /// The covariance of each node with every row, node after node.
+    fn smoothed(&self) -> Vec<f32> {
+        let (m, n) = (self.nodes.len(), self.places.len());
+        let mut out = vec![0.0; m * n];
+        for (covariance, out) in self.covariance.chunks_exact(m).zip(out.chunks_exact_mut(n)) {
+            for (out, place) in out.iter_mut().zip(&self.places) {
+                let node = place.node as usize;
+                *out = covariance[node] + place.share * (covariance[node + 1] - covariance[node]);
+            }
+        }
+        out
+    }
+
+    /// Coefficients of rows, gathered at the nodes.
+    fn gathered(&self, dual: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.nodes.len()];
+        for (place, dual) in self.places.iter().zip(dual) {
+            let share = f64::from(place.share);
+            out[place.node as usize] += (1.0 - share) * dual;
+            out[place.node as usize + 1] += share * dual;
+        }
+        out
+    }
+
+    /// The values at the nodes of the function with these coefficients.
+    fn values(&self, dual: &[f64]) -> Vec<f64> {
+        let gathered = self.gathered(dual);
+        let row = |row: &[f32]| row.iter().zip(&gathered).map(|(&c, g)| f64::from(c) * g).sum();
+        self.covariance.chunks_exact(self.nodes.len()).map(row).collect()
+    }
+
+    /// Writes the covariance of a row with every row.
+    fn row(&self, smoothed: &[f32], row: usize, out: &mut [f32]) {
+        let (n, place) = (self.places.len(), self.places[row]);
+        let node = place.node as usize;
+        let (near, far) = (&smoothed[node * n..(node + 1) * n], &smoothed[(node + 1) * n..(node + 2) * n]);
+        for ((out, near), far) in out.iter_mut().zip(near).zip(far) {
+            *out = near + place.share * (far - near);
+        }
+    }
+}
+
+/// A column that varies.
+#[derive(Debug)]
+struct Column {
+    feature: u32,
+    curve: Axis,
+    grid: Axis,
+}
+
+/// How the functions of columns and pairs share the variance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shares {
+    /// Of each column that varies, adding up to 1.
+    pub columns: Vec<f64>,
+    /// Of the pairs against the columns, from 0 to 1.
+    pub pairs: f64,
+    /// The variance of all functions together.
+    pub variance: f64,
+}
+
+/// Columns and labelled rows.
+#[derive(Debug)]
+pub struct Basis {
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl Basis {
+    /// The columns of a detector's encoder at some rows. Columns that have a curve keep its nodes. `sorted` has values of
+    /// each column that tell how the rows spread.
+    pub fn new(encoder: &Encoder, tables: &Tables, sorted: &[Vec<f32>], matrix: &Matrix) -> Self {
+        let scalers = encoder.scalers();
+        let varies = |column: &usize| encoder.columns()[*column].min < encoder.columns()[*column].max;
+        let column = |column: usize| {
+            let feature = column as u32;
+            let curve = tables.curves.iter().find(|curve| curve.feature == feature);
+            let nodes = curve.map_or_else(|| spaced(CURVE_NODES), |curve| curve.nodes.clone());
+            let coordinates =
+                |x: f32| [coordinate(&scalers[column], encoder, column, x), rank(&sorted[column], x)];
+            let values = || (0..matrix.rows()).map(|row| matrix.row(row)[column]);
+            let sides = if nodes.len() == 2 { 2 } else { GRID_NODES };
+            let grid = Axis::new(spaced(sides), coordinates, values());
+            Column { feature, curve: Axis::new(nodes, coordinates, values()), grid }
+        };
+        let columns = (0..encoder.columns().len()).filter(varies).collect::<Vec<_>>();
+        let columns: Vec<Column> = columns.into_par_iter().map(column).collect();
+        Self { columns, rows: matrix.rows() }
+    }
+
+    /// Columns that vary.
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The columns with the largest shares, whose pairs get grids.
+    fn paired(&self, shares: &Shares) -> Vec<usize> {
+        if shares.pairs == 0.0 {
+            return Vec::new();
+        }
+        let mut order: Vec<usize> = (0..self.columns.len()).collect();
+        order.sort_by(|&a, &b| shares.columns[b].total_cmp(&shares.columns[a]).then(a.cmp(&b)));
+        order.truncate(PAIRED_COLUMNS);
+        order.sort_unstable();
+        if order.len() < 2 { Vec::new() } else { order }
+    }
+
+    /// What a pair's product of shares is multiplied by, so that all pairs together have their variance.
+    fn pair_factor(shares: &Shares, paired: &[usize]) -> f64 {
+        let total: f64 = paired.iter().map(|&column| shares.columns[column]).sum();
+        let squares: f64 = paired.iter().map(|&column| shares.columns[column].powi(2)).sum();
+        shares.variance * shares.pairs / (total * total - squares).max(1e-6)
+    }
+
+    /// What is left to the columns where there are no pairs.
+    fn column_factor(shares: &Shares, paired: &[usize]) -> f64 {
+        shares.variance * if paired.is_empty() { 1.0 } else { 1.0 - shares.pairs }
+    }
+
+    /// The covariance of the sum of all functions at the rows, row after row.
+    pub fn covariance(&self, shares: &Shares) -> Vec<f32> {
+        let n = self.rows;
+        let paired = self.paired(shares);
+        let mut total = vec![0.0f32; n * n];
+        let factor = Self::column_factor(shares, &paired);
+        let weighted: Vec<(&Axis, f32)> = self
+            .columns
+            .iter()
+            .zip(&shares.columns)
+            .map(|(column, share)| (&column.curve, (factor * share) as f32))
+            .collect();
+        for part in weighted.chunks(COLUMNS_AT_ONCE) {
+            let smoothed: Vec<Vec<f32>> = part.par_iter().map(|(axis, _)| axis.smoothed()).collect();
+            total.par_chunks_exact_mut(n).enumerate().for_each_init(
+                || vec![0.0; n],
+                |own, (row, total)| {
+                    for ((axis, weight), smoothed) in part.iter().zip(&smoothed) {
+                        axis.row(smoothed, row, own);
+                        total.iter_mut().zip(&*own).for_each(|(total, own)| *total += weight * own);
+                    }
+                },
+            );
+        }
+        if !paired.is_empty() {
+            self.add_pairs(shares, &paired, &mut total);
+        }
+        total
+    }
+
+    /// Adds the covariance of the grids: over pairs of columns the sum of products is half of the square of the sum
+    /// less the sum of squares.
+    fn add_pairs(&self, shares: &Shares, paired: &[usize], total: &mut [f32]) {
+        let n = self.rows;
+        let factor = Self::pair_factor(shares, paired) as f32;
+        let smoothed: Vec<Vec<f32>> =
+            paired.par_iter().map(|&column| self.columns[column].grid.smoothed()).collect();
+        total.par_chunks_exact_mut(n).enumerate().for_each_init(
+            || [vec![0.0; n], vec![0.0; n], vec![0.0; n]],
+            |[own, sums, squares], (row, total)| {
+                sums.fill(0.0);
+                squares.fill(0.0);
+                for (&column, smoothed) in paired.iter().zip(&smoothed) {
+                    self.columns[column].grid.row(smoothed, row, own);
+                    let share = shares.columns[column] as f32;
+                    for ((own, sum), square) in own.iter().zip(sums.iter_mut()).zip(squares.iter_mut()) {
+                        *sum += share * own;
+                        *square += (share * own) * (share * own);
+                    }
+                }
+                for ((total, sum), square) in total.iter_mut().zip(&*sums).zip(&*squares) {
+                    *total += factor * (sum * sum - square);
+                }
+            },
+        );
+    }
+
+    /// How much each column's own curve takes up: its norm.
+    pub fn norms(&self, shares: &Shares, dual: &[f64]) -> Vec<f64> {
+        let norm = |(column, share): (&Column, &f64)| {
+            let gathered = column.curve.gathered(dual);
+            let values = column.curve.values(dual);
+            let square: f64 = gathered.iter().zip(&values).map(|(a, b)| a * b).sum();
+            share * square.max(0.0).sqrt()
+        };
+        self.columns.iter().zip(&shares.columns).map(norm).collect()
+    }
+
+    /// The functions with these coefficients, so many times, as curves and grids.
+    pub fn tables(&self, shares: &Shares, dual: &[f64], times: f64) -> Tables {
+        let paired = self.paired(shares);
+        let factor = times * Self::column_factor(shares, &paired);
+        let curve = |(column, share): (&Column, &f64)| Curve {
+            feature: column.feature,
+            nodes: column.curve.nodes.clone(),
+            values: column.curve.values(dual).iter().map(|value| (factor * share * value) as f32).collect(),
+        };
+        let curves = self.columns.iter().zip(&shares.columns).map(curve).collect();
+        let pairs: Vec<[usize; 2]> = paired
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &second)| paired[..i].iter().map(move |&first| [first, second]))
+            .collect();
+        let factor = if paired.is_empty() { 0.0 } else { 2.0 * times * Self::pair_factor(shares, &paired) };
+        let smoothed: Vec<Vec<f32>> =
+            paired.iter().map(|&column| self.columns[column].grid.smoothed()).collect();
+        let at = |column: usize| paired.binary_search(&column).map_or(&[][..], |place| &smoothed[place]);
+        let grid = |&[first, second]: &[usize; 2]| {
+            let weight = factor * shares.columns[first] * shares.columns[second];
+            let n = self.rows;
+            let mut values = Vec::with_capacity(GRID_NODES * GRID_NODES);
+            for near in at(first).chunks_exact(n) {
+                let weighted: Vec<f64> = near.iter().zip(dual).map(|(&a, b)| f64::from(a) * b).collect();
+                let value =
+                    |far: &[f32]| -> f64 { far.iter().zip(&weighted).map(|(&a, b)| f64::from(a) * b).sum() };
+                values.extend(at(second).chunks_exact(n).map(|far| (weight * value(far)) as f32));
+            }
+            let [a, b] = [first, second].map(|column| &self.columns[column]);
+            Grid { features: [a.feature, b.feature], nodes: [a.grid.nodes.len(), b.grid.nodes.len()], values }
+        };
+        Tables { curves, grids: pairs.par_iter().map(grid).collect() }
+    }
+}
+
+/// Where a scaled value lies in units in which functions vary alike: interquartile ranges near the median, logarithmic
+/// beyond.
+fn coordinate(scaler: &Scaler, encoder: &Encoder, column: usize, x: f32) -> f64 {
+    let column = &encoder.columns()[column];
+    match column.bend {
+        Some(bend) => libm::asinh((scaler.original(x) - bend.median) / (bend.spread / 4.0)),
+        None => HALF_RANGE * f64::from(x),
+    }
+}
+
+/// The share of values below one, those equal to it counted half.
+fn rank(sorted: &[f32], x: f32) -> f64 {
+    let below = sorted.partition_point(|&value| value < x) + sorted.partition_point(|&value| value <= x);
+    below as f64 / (2 * sorted.len().max(1)) as f64
+}
+
+fn spaced(nodes: usize) -> Vec<f32> {
+    (0..nodes).map(|node| (node as f32 * 2.0 - (nodes - 1) as f32) / (nodes - 1) as f32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{first, table};
+    use super::super::{Labelled, Lesson};
+    use super::*;
+    use crate::Scale;
+
+    fn example() -> (Lesson, Basis, Shares) {
+        let detector = first(2, Scale::Both);
+        let labelled = Labelled::read(&detector, &table(60, |_, _| true), "label").unwrap();
+        let lesson = Lesson::new(&detector, &labelled).unwrap();
+        let (_, encoder, _, combination) = detector.parts();
+        let basis = Basis::new(encoder, &combination.tables, &lesson.sorted, &lesson.matrix);
+        let shares = Shares { columns: vec![0.5, 0.3, 0.2], pairs: 0.6, variance: 4.0 };
+        (lesson, basis, shares)
+    }
+
+    /// The covariance of two rows along an axis, straight from the nodes around them.
+    fn plain(axis: &Axis, a: usize, b: usize) -> f64 {
+        let ends = |row: usize| {
+            let Place { node, share } = axis.places[row];
+            [(node as usize, 1.0 - f64::from(share)), (node as usize + 1, f64::from(share))]
+        };
+        let (m, mut sum) = (axis.nodes.len(), 0.0);
+        for (i, wi) in ends(a) {
+            for (j, wj) in ends(b) {
+                sum += wi * wj * f64::from(axis.covariance[i * m + j]);
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn covariance_is_that_of_a_plain_sum_over_columns_and_pairs() {
+        let (_, basis, shares) = example();
+        let fast = basis.covariance(&shares);
+        let n = basis.rows;
+        let mut pairs = 0.0;
+        for i in 0..3 {
+            for j in 0..i {
+                pairs += 2.0 * shares.columns[i] * shares.columns[j];
+            }
+        }
+        for a in (0..n).step_by(7) {
+            for b in 0..n {
+                let column = |i: usize| shares.columns[i] * plain(&basis.columns[i].curve, a, b);
+                let mut slow = 4.0 * 0.4 * (0..3).map(column).sum::<f64>();
+                for i in 0..3 {
+                    for j in 0..i {
+                        let product =
+                            plain(&basis.columns[i].grid, a, b) * plain(&basis.columns[j].grid, a, b);
+                        slow += 4.0 * 0.6 * 2.0 * shares.columns[i] * shares.columns[j] / pairs * product;
+                    }
+                }
+                assert!((f64::from(fast[a * n + b]) - slow).abs() < 1e-5, "rows {a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn tables_are_the_functions_of_the_coefficients() {
+        let (lesson, basis, shares) = example();
+        let n = basis.rows;
+        let dual: Vec<f64> = (0..n).map(|row| (row % 5) as f64 - 2.0).collect();
+        let covariance = basis.covariance(&shares);
+        let tables = basis.tables(&shares, &dual, 2.0);
+        assert_eq!((tables.curves.len(), tables.grids.len()), (3, 3));
+        for row in 0..n {
+            let x = lesson.matrix.row(row);
+            let curves = tables.curves.iter().map(|curve| curve.at(x[curve.feature as usize]));
+            let grids = tables
+                .grids
+                .iter()
+                .map(|grid| grid.at(x[grid.features[0] as usize], x[grid.features[1] as usize]));
+            let value: f32 = curves.chain(grids).sum();
+            let wanted: f64 =
+                covariance[row * n..(row + 1) * n].iter().zip(&dual).map(|(&c, d)| f64::from(c) * d).sum();
+            assert!(
+                (f64::from(value) - 2.0 * wanted).abs() < 2e-3,
+                "row {row}: {value} is not {}",
+                2.0 * wanted
+            );
+        }
+    }
+
+    #[test]
+    fn norms_are_those_of_the_curves() {
+        let (_, basis, shares) = example();
+        let dual: Vec<f64> = (0..basis.rows).map(|row| (row % 3) as f64 - 1.0).collect();
+        let norms = basis.norms(&shares, &dual);
+        for (i, norm) in norms.iter().enumerate() {
+            let mut square = 0.0;
+            for a in 0..basis.rows {
+                for b in 0..basis.rows {
+                    square += dual[a] * dual[b] * plain(&basis.columns[i].curve, a, b);
+                }
+            }
+            assert!((norm - shares.columns[i] * square.sqrt()).abs() < 1e-3, "{norm} {square}");
+        }
+    }
+
+    #[test]
+    fn ranks_count_ties_half() {
+        assert_eq!([0.5, 1.0, 2.0, 9.0].map(|x| rank(&[1.0, 1.0, 2.0, 3.0], x)), [0.0, 0.25, 0.625, 1.0]);
+    }
+}

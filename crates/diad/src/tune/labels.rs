@@ -1,0 +1,181 @@
+//! Rows with labels, in an order that does not depend on the order they came in.
+
+use std::collections::HashMap;
+
+use crate::encode::Matrix;
+use crate::table::{Source, quoted};
+use crate::{Detector, Error, Result};
+
+/// What is known of rows: 1 for an anomaly, 0 for a normal row, nothing where a label is empty.
+///
+/// ```
+/// use diad::{Labelled, Params, Scale, encode::Encoder, table::Table};
+/// use std::ops::ControlFlow;
+///
+/// let x = (0..40).map(|i| f64::from(i % 13)).collect();
+/// let label = (0..40).map(|i| if i < 20 { f64::from(u8::from(i % 13 == 12)) } else { f64::NAN }).collect();
+/// let table = Table::new(vec!["x".into(), "label".into()], vec![x, label])?;
+/// let params = Params { steps: 4, warmup: 1, anneal: 1, trees: 4, batch: 16, ..Params::default() };
+/// let (encoder, matrix) = Encoder::fit_encode(&table, &["label"], params.scale)?;
+/// let first = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+///
+/// let labelled = Labelled::read(&first, &table, "label")?;
+/// assert_eq!((labelled.anomalies(), labelled.normals(), labelled.unlabelled()), (1, 19, 20));
+/// # Ok::<(), diad::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labelled {
+    matrix: Matrix,
+    labels: Vec<Option<bool>>,
+    contradictions: usize,
+}
+
+impl Labelled {
+    /// Reads the columns of a detector and the label column of a source.
+    ///
+    /// # Errors
+    /// If a column is missing, a feature is missing or infinite, or a label is neither 0, 1 nor empty.
+    pub fn read(detector: &Detector, source: &dyn Source, label: &str) -> Result<Self> {
+        let encoder = detector.encoder();
+        if encoder.columns().iter().any(|column| column.name == label) {
+            return Err(Error::LabelIsFeature { column: label.to_owned() });
+        }
+        let mut reader = source.open(&encoder.selection().with_known_labels(label))?;
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        while let Some(batch) = reader.next_batch()? {
+            encoder.encode_batch(&batch, &mut values)?;
+            // The label is the last selected column.
+            let column = batch.column(batch.names().len() - 1);
+            labels.extend(column.iter().map(|&label| (!label.is_nan()).then_some(label == 1.0)));
+        }
+        Ok(Self::new(Matrix { width: encoder.features().len(), values }, labels))
+    }
+
+    /// Puts rows into their own order: by a hash of their values, so that any first part of them is a random one.
+    fn new(matrix: Matrix, labels: Vec<Option<bool>>) -> Self {
+        let key = |row: usize| {
+            let bytes = matrix.row(row).iter().flat_map(|value| value.to_bits().to_le_bytes());
+            (Digest::of(bytes).scattered(), labels[row])
+        };
+        let mut order: Vec<((Digest, Option<bool>), usize)> =
+            (0..labels.len()).map(|row| (key(row), row)).collect();
+        order.sort_unstable();
+        let values = order.iter().flat_map(|&(_, row)| matrix.row(row)).copied().collect();
+        let mut known: HashMap<Digest, [usize; 2]> = HashMap::new();
+        for &((digest, label), _) in &order {
+            if let Some(label) = label {
+                known.entry(digest).or_default()[usize::from(label)] += 1;
+            }
+        }
+        let contradictions =
+            known.values().filter(|[no, yes]| *no > 0 && *yes > 0).map(|[no, yes]| no + yes).sum();
+        let labels = order.iter().map(|&((_, label), _)| label).collect();
+        Self { matrix: Matrix { width: matrix.width, values }, labels, contradictions }
+    }
+
+    /// Rows labelled 1.
+    pub fn anomalies(&self) -> usize {
+        self.count(Some(true))
+    }
+
+    /// Rows labelled 0.
+    pub fn normals(&self) -> usize {
+        self.count(Some(false))
+    }
+
+    /// Rows without a label.
+    pub fn unlabelled(&self) -> usize {
+        self.count(None)
+    }
+
+    /// Labelled rows that are the same as another row with the other label.
+    pub fn contradictions(&self) -> usize {
+        self.contradictions
+    }
+
+    fn count(&self, wanted: Option<bool>) -> usize {
+        self.labels.iter().filter(|label| **label == wanted).count()
+    }
+
+    /// The rows of a label, in order.
+    pub(super) fn rows(&self, wanted: Option<bool>) -> Vec<usize> {
+        (0..self.labels.len()).filter(|&row| self.labels[row] == wanted).collect()
+    }
+
+    pub(super) fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The digest of all labelled rows and their labels.
+    pub(super) fn digest(&self) -> Digest {
+        let labelled = (0..self.labels.len()).filter_map(|row| Some((row, self.labels[row]?)));
+        Digest::of(labelled.flat_map(|(row, label)| {
+            let values = self.matrix.row(row).iter().flat_map(|value| value.to_bits().to_le_bytes());
+            values.chain([u8::from(label)])
+        }))
+    }
+
+    /// As a validation table: it needs both labels.
+    pub(super) fn check_validation(&self) -> Result<()> {
+        match (self.anomalies(), self.normals()) {
+            (0, _) => Err(Error::Validation { lacks: "anomalies (label 1)" }),
+            (_, 0) => Err(Error::Validation { lacks: "normal rows (label 0)" }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A digest of 128 bits (FNV-1a), shown as 32 hexadecimal digits. It tells apart what differs by chance, not what someone
+/// made to look the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Digest(u128);
+
+impl Digest {
+    /// The digest of some bytes.
+    pub fn of(bytes: impl IntoIterator<Item = u8>) -> Self {
+        const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+        Self(bytes.into_iter().fold(START, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+    }
+}
+
+impl Digest {
+    /// The same information in another order, in which neighbours have nothing to do with each other.
+    fn scattered(self) -> Self {
+        const ODD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        let mixed = (self.0 ^ (self.0 >> 64)).wrapping_mul(ODD);
+        Self((mixed ^ (mixed >> 64)).wrapping_mul(ODD))
+    }
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl std::str::FromStr for Digest {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let plain =
+            text.len() == 32 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let number = plain.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+        number.map(Self).ok_or_else(|| format!("{} is no digest", quoted(text)))
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.to_string()
+    }
+}

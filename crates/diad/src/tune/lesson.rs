@@ -1,0 +1,118 @@
+//! The rows a tuning learns from.
+
+use std::sync::Arc;
+
+use super::{Labelled, TuneParams};
+use rayon::prelude::*;
+
+use crate::encode::Matrix;
+use crate::{Detector, Error, Result};
+
+/// With fewer labelled normal rows than this, unlabelled rows stand in for normal ones.
+const FEW_NORMALS: usize = 20;
+/// Stand-ins for each anomaly, and at least.
+const STAND_INS: [usize; 2] = [20, 200];
+
+/// Rows from which it is known how columns spread, at most.
+const SPREAD_ROWS: usize = 4096;
+
+/// Rows with a label, and what they score so far. Anomalies come first.
+#[derive(Debug, Clone)]
+pub struct Lesson {
+    /// The rows.
+    pub matrix: Matrix,
+    /// Whether each is an anomaly.
+    pub labels: Vec<bool>,
+    /// What the first model gives them.
+    pub scores: Vec<f32>,
+    /// Values of each column in ascending order: how all rows spread, labelled or not.
+    pub sorted: Arc<Vec<Vec<f32>>>,
+    /// How many of the normal rows are unlabelled rows that stand in.
+    pub stand_ins: usize,
+}
+
+impl Lesson {
+    /// All anomalies, and normal rows.
+    pub fn new(detector: &Detector, labelled: &Labelled) -> Result<Self> {
+        let mut rows = labelled.rows(Some(true));
+        let anomalies = rows.len();
+        if anomalies == 0 {
+            return Err(Error::NoAnomaly);
+        }
+        let normals = labelled.rows(Some(false));
+        let mut stand_ins = Vec::new();
+        if normals.len() < FEW_NORMALS {
+            stand_ins = labelled.rows(None);
+            stand_ins.truncate((STAND_INS[0] * anomalies).max(STAND_INS[1]));
+        }
+        if normals.is_empty() && stand_ins.is_empty() {
+            return Err(Error::NothingNormal);
+        }
+        rows.extend(&normals);
+        rows.extend(&stand_ins);
+        let labels = (0..rows.len()).map(|row| row < anomalies).collect();
+        let matrix = pick(labelled.matrix(), &rows);
+        let mut scores = vec![0.0; rows.len()];
+        detector.score_encoded(&matrix, &mut scores);
+        let sorted = Arc::new(sorted(labelled.matrix(), detector.encoder().columns().len()));
+        Ok(Self { matrix, labels, scores, sorted, stand_ins: stand_ins.len() })
+    }
+
+    /// Anomalies.
+    pub fn anomalies(&self) -> usize {
+        self.labels.iter().filter(|&&label| label).count()
+    }
+
+    /// Some of its rows.
+    pub fn part(&self, rows: &[usize]) -> Self {
+        Self {
+            matrix: pick(&self.matrix, rows),
+            labels: rows.iter().map(|&row| self.labels[row]).collect(),
+            scores: rows.iter().map(|&row| self.scores[row]).collect(),
+            sorted: Arc::clone(&self.sorted),
+            stand_ins: 0,
+        }
+    }
+
+    /// At most so many rows: anomalies up to half of them, normal rows for the rest.
+    pub fn at_most(&self, params: &TuneParams) -> Self {
+        let anomalies = self.anomalies();
+        let normals = self.labels.len() - anomalies;
+        if self.labels.len() <= params.most_rows {
+            return self.clone();
+        }
+        let kept = anomalies.min(params.most_rows - normals.min(params.most_rows / 2));
+        let normals = normals.min(params.most_rows - kept);
+        let rows: Vec<usize> = (0..kept).chain(anomalies..anomalies + normals).collect();
+        self.part(&rows)
+    }
+
+    /// Splits into so many parts alike: for each, the rows to learn from and those held out.
+    pub fn folds(&self, folds: usize) -> Vec<(Self, Self)> {
+        let anomalies = self.anomalies();
+        // Both classes are dealt out in turn, from their first rows on.
+        let fold = |row: usize| if row < anomalies { row % folds } else { (row - anomalies) % folds };
+        let split = |held: usize| {
+            let (out, kept): (Vec<usize>, Vec<usize>) =
+                (0..self.labels.len()).partition(|&row| fold(row) == held);
+            (self.part(&kept), self.part(&out))
+        };
+        (0..folds).map(split).collect()
+    }
+}
+
+/// The values of each column, of the first rows, in ascending order.
+fn sorted(matrix: &Matrix, columns: usize) -> Vec<Vec<f32>> {
+    let rows = matrix.rows().min(SPREAD_ROWS);
+    let column = |column: usize| {
+        let mut values: Vec<f32> = (0..rows).map(|row| matrix.row(row)[column]).collect();
+        values.sort_unstable_by(f32::total_cmp);
+        values
+    };
+    (0..columns).into_par_iter().map(column).collect()
+}
+
+fn pick(matrix: &Matrix, rows: &[usize]) -> Matrix {
+    let values = rows.iter().flat_map(|&row| matrix.row(row)).copied().collect();
+    Matrix { width: matrix.width, values }
+}

@@ -1,0 +1,295 @@
+//! Learning from a few labelled rows. The tuned detector is a new one; the first stays as it is.
+
+mod basis;
+mod changes;
+mod descent;
+mod functions;
+mod labels;
+mod lesson;
+mod loss;
+mod params;
+mod select;
+mod solve;
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::roc_auc;
+use crate::model::Combination;
+use crate::profile::{Profile, Spread};
+use crate::{Detector, Error, Result};
+pub use basis::PAIRED_COLUMNS;
+pub use changes::Change;
+pub use labels::{Digest, Labelled};
+use lesson::Lesson;
+pub use loss::Loss;
+pub use params::{Learner, TuneParams};
+use select::Ranked;
+
+/// Rows of a validation table that are looked at, of each label.
+const VALIDATION_ROWS: usize = 20_000;
+/// Parts of the labelled rows that are held out in turn to tell how well the rest learns.
+const FOLDS: usize = 5;
+/// With so many labelled anomalies there is no need to doubt what they teach.
+const MANY_ANOMALIES: usize = 15;
+/// Rows that are enough to tell whether they do.
+const QUICK_ROWS: usize = 400;
+
+/// Where a tuned detector came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// The identity of the first detector.
+    pub model: Digest,
+    /// The digest of the labelled rows and their labels.
+    pub labels: Digest,
+    /// Rows labelled as anomalies.
+    pub anomalies: u64,
+    /// Rows labelled as normal.
+    pub normals: u64,
+}
+
+/// How far a tuning is.
+#[derive(Debug, Clone, Copy)]
+pub struct TuneProgress {
+    /// Steps of the current pass that are done.
+    pub done: usize,
+    /// Steps of the current pass.
+    pub all: usize,
+}
+
+/// A tuned detector and how it came about.
+#[derive(Debug)]
+pub struct Tuned {
+    /// The detector.
+    pub detector: Detector,
+    /// Unlabelled rows that stood in for normal ones.
+    pub stand_ins: usize,
+    /// The area under the ROC curve on the validation table, before and after.
+    pub validation: Option<[f64; 2]>,
+    /// What changed, the largest change first.
+    pub changes: Vec<Change>,
+}
+
+impl Detector {
+    /// Where it came from, if it was tuned.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// The digest of everything the detector is: equal for equal detectors.
+    ///
+    /// # Errors
+    /// If the detector cannot be written as a file.
+    pub fn identity(&self) -> Result<Digest> {
+        crate::persist::to_bytes(self).map(Digest::of).map_err(|_| Error::Diverged)
+    }
+
+    /// A detector that has learned from labels, beginning from this one. The order of the labelled rows does not matter.
+    /// With a validation table, the settings that rank its rows best are taken; without, the ones given.
+    /// `observe` is called now and then and may stop it.
+    ///
+    /// ```
+    /// use diad::{Labelled, Params, TuneParams, encode::Encoder, table::Table};
+    /// use std::ops::ControlFlow;
+    ///
+    /// // Values around 0 are common; of the labelled rows, those at 3 are the anomalies, those at -3 are not.
+    /// let x: Vec<f64> = (0..90).map(|i| if i % 30 == 7 { 3.0 } else if i % 30 == 9 { -3.0 } else { f64::from(i % 5) / 9.0 }).collect();
+    /// let label = x.iter().enumerate().map(|(i, &x)| if i < 60 { f64::from(u8::from(x == 3.0)) } else { f64::NAN }).collect();
+    /// let table = Table::new(vec!["x".into(), "label".into()], vec![x, label])?;
+    /// let params = Params { steps: 20, warmup: 5, anneal: 10, trees: 8, batch: 32, ..Params::default() };
+    /// let (encoder, matrix) = Encoder::fit_encode(&table, &["label"], params.scale)?;
+    /// let first = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    ///
+    /// let labelled = Labelled::read(&first, &table, "label")?;
+    /// let tuned = first.tune(&labelled, None, &TuneParams::default(), &mut |_| ControlFlow::Continue(()))?;
+    /// let scores = tuned.detector.score(&table)?;
+    /// assert!(scores[67] > scores[69], "the unlabelled row at 3 scores higher than the one at -3");
+    /// assert_eq!(tuned.detector.origin().map(|origin| origin.model), Some(first.identity()?));
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If this detector is a tuned one, no row is labelled as an anomaly, there are neither normal nor unlabelled rows, the
+    /// validation table lacks one of the labels, a setting is out of range, or it was stopped.
+    pub fn tune(
+        &self,
+        labelled: &Labelled,
+        validation: Option<&Labelled>,
+        params: &TuneParams,
+        observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
+    ) -> Result<Tuned> {
+        params.validate()?;
+        if let Some(origin) = &self.origin {
+            return Err(Error::AlreadyTuned { first: origin.model.to_string() });
+        }
+        for rows in [Some(labelled), validation].into_iter().flatten() {
+            let (found, expected) = (rows.matrix().width, self.encoder().features().len());
+            if found != expected {
+                return Err(Error::Width { found, expected });
+            }
+        }
+        let lesson = Lesson::new(self, labelled)?;
+        let validation = validation.map(|rows| self.validation(rows)).transpose()?;
+        let (_, _, model, combination) = self.parts();
+        let (model, combination) = match params.learner {
+            Learner::Functions => (model.clone(), self.learn(&lesson, validation.as_ref(), params, observe)?),
+            Learner::Descent => {
+                (descent::descend(self, &lesson, validation.as_ref(), params, observe)?, combination.clone())
+            }
+        };
+        let origin = Origin {
+            model: self.identity()?,
+            labels: labelled.digest(),
+            anomalies: labelled.anomalies() as u64,
+            normals: labelled.normals() as u64,
+        };
+        let detector = self.with_model(model, combination).coming_from(origin);
+        let detector = remember_scores(detector, labelled);
+        let changes = changes::changes(self, &detector, labelled.matrix());
+        let validation = validation.and_then(|rows| Some([area(self, &rows)?, area(&detector, &rows)?]));
+        Ok(Tuned { detector, stand_ins: lesson.stand_ins, validation, changes })
+    }
+
+    /// The area under the ROC curve of labelled rows before and after tuning: each row is scored by a detector tuned
+    /// without it. Nothing if there are not two rows of each label.
+    ///
+    /// # Errors
+    /// As [`Detector::tune`].
+    pub fn cross_validate(&self, labelled: &Labelled, params: &TuneParams) -> Result<Option<[f64; 2]>> {
+        params.validate()?;
+        let lesson = Lesson::new(self, labelled)?;
+        let folds = FOLDS.min(lesson.anomalies()).min(lesson.labels.len() - lesson.anomalies());
+        if folds < 2 {
+            return Ok(None);
+        }
+        let (_, _, model, combination) = self.parts();
+        let fold = |(kept, held_out): &(Lesson, Lesson)| -> Result<Option<[f64; 2]>> {
+            let go_on = &mut |_| ControlFlow::Continue(());
+            let tuned = match params.learner {
+                Learner::Functions => self.with_model(model.clone(), self.learn_carefully(kept, params)),
+                Learner::Descent => {
+                    let model = descent::descend(self, kept, None, params, go_on)?;
+                    self.with_model(model, combination.clone())
+                }
+            };
+            Ok(area(self, held_out).zip(area(&tuned, held_out)).map(|(before, after)| [before, after]))
+        };
+        let areas = lesson.folds(folds).par_iter().map(fold).collect::<Result<Vec<_>>>()?;
+        let areas: Vec<[f64; 2]> = areas.into_iter().flatten().collect();
+        let mean = |which: usize| areas.iter().map(|pair| pair[which]).sum::<f64>() / areas.len() as f64;
+        Ok((!areas.is_empty()).then(|| [mean(0), mean(1)]))
+    }
+
+    /// The rows of a validation table that are looked at.
+    fn validation(&self, rows: &Labelled) -> Result<Lesson> {
+        rows.check_validation()?;
+        let lesson = Lesson::new(self, rows)?;
+        let anomalies = lesson.anomalies();
+        let normals = rows.normals().min(VALIDATION_ROWS);
+        let wanted: Vec<usize> =
+            (0..anomalies.min(VALIDATION_ROWS)).chain(anomalies..anomalies + normals).collect();
+        Ok(lesson.part(&wanted))
+    }
+
+    /// Learns by functions without a validation table. Very few labels can mislead: where labels held out are ranked surely
+    /// better by learning less, or by the first detector, that is what is done.
+    fn learn_carefully(&self, lesson: &Lesson, params: &TuneParams) -> Combination {
+        let (_, _, model, first) = self.parts();
+        let anomalies = lesson.anomalies();
+        let folds = FOLDS.min(anomalies).min(lesson.labels.len() - anomalies);
+        if anomalies >= MANY_ANOMALIES || folds < 2 || params.prior == 0.0 {
+            return functions::learn(self, lesson, params);
+        }
+        let less =
+            TuneParams { prior: 4.0 * params.prior, amplitude: 0.4 * params.amplitude, ..params.clone() };
+        let choices = [Some(params), Some(&less), None];
+        let ranked = choices.map(|choice| {
+            let fold = |(kept, held_out): &(Lesson, Lesson)| {
+                let mut scores = held_out.scores.clone();
+                if let Some(params) = choice {
+                    let quick = TuneParams { most_rows: params.most_rows.min(QUICK_ROWS), ..params.clone() };
+                    let tuned = self.with_model(model.clone(), functions::learn(self, kept, &quick));
+                    tuned.score_encoded(&held_out.matrix, &mut scores);
+                }
+                (held_out.labels.clone(), scores)
+            };
+            let folds: Vec<(Vec<bool>, Vec<f32>)> = lesson.folds(folds).par_iter().map(fold).collect();
+            let (labels, scores): (Vec<_>, Vec<_>) = folds.into_iter().unzip();
+            Ranked::of(&labels.concat(), &scores.concat())
+        });
+        match choices[select::surely_best(&ranked.each_ref())] {
+            Some(params) => functions::learn(self, lesson, params),
+            None => first.clone(),
+        }
+    }
+
+    /// Learns by functions: with the settings given, or with those that rank the validation rows best.
+    fn learn(
+        &self,
+        lesson: &Lesson,
+        validation: Option<&Lesson>,
+        params: &TuneParams,
+        observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
+    ) -> Result<Combination> {
+        let (_, _, model, first) = self.parts();
+        let Some(validation) = validation else {
+            return Ok(self.learn_carefully(lesson, params));
+        };
+        let candidates = candidates(params);
+        let mut found: Vec<(Ranked, Combination)> = Vec::new();
+        for (done, candidate) in candidates.iter().enumerate() {
+            let combination = functions::learn(self, lesson, candidate);
+            let detector = self.with_model(model.clone(), combination);
+            found.push((Ranked::new(&detector, validation), detector.into_combination()));
+            if observe(TuneProgress { done: done + 1, all: candidates.len() }).is_break() {
+                return Err(Error::Stopped);
+            }
+        }
+        if params.prior > 0.0 {
+            found.push((Ranked::new(self, validation), first.clone()));
+        }
+        let ranked: Vec<&Ranked> = found.iter().map(|(ranked, _)| ranked).collect();
+        let best = select::surely_best(&ranked);
+        Ok(found.swap_remove(best).1)
+    }
+}
+
+/// Remembers how the scores of the table's rows are spread; the training rows are not there to be scored anew.
+fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
+    let mut scores = vec![0.0; rows.matrix().rows()];
+    detector.score_encoded(rows.matrix(), &mut scores);
+    scores.sort_unstable_by(f32::total_cmp);
+    let profile = Profile { scores: Spread::of_sorted(&scores), ..detector.profile().clone() };
+    detector.remembering(profile)
+}
+
+/// The settings given, and others around them: the first score counting more or less, functions that go farther or
+/// less far, fewer and more rounds.
+fn candidates(params: &TuneParams) -> Vec<TuneParams> {
+    let mut all = vec![params.clone()];
+    for (prior, amplitude) in
+        [(1.0, 0.4), (1.0, 2.0), (0.25, 1.0), (0.25, 2.0), (4.0, 1.0), (4.0, 0.4), (12.0, 1.0)]
+    {
+        all.push(TuneParams {
+            prior: params.prior * prior,
+            amplitude: params.amplitude * amplitude,
+            ..params.clone()
+        });
+    }
+    for rounds in [0, params.rounds + 3] {
+        all.push(TuneParams { rounds, ..params.clone() });
+    }
+    all
+}
+
+fn area(detector: &Detector, lesson: &Lesson) -> Option<f64> {
+    let mut scores = vec![0.0; lesson.labels.len()];
+    detector.score_encoded(&lesson.matrix, &mut scores);
+    roc_auc(&lesson.labels, &scores)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! Tuning as a whole.
+
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::encode::{Encoder, Matrix};
+use crate::persist::{from_bytes, to_bytes};
+use crate::rng::{Purpose, Stream};
+use crate::table::Table;
+use crate::{Params, Scale};
+
+const LABEL: &str = "label";
+
+/// Rows in three columns. Anomalies have the first two columns alike and unequal to 0, which no column tells alone; each
+/// fifth of the rows has a label unless `known` says otherwise.
+pub(super) fn table(rows: usize, known: impl Fn(usize, bool) -> bool) -> Table {
+    let mut random = Stream::new(5, Purpose::Shuffle, 0);
+    let mut columns = vec![Vec::new(); 4];
+    for row in 0..rows {
+        let anomaly = row % 7 == 3;
+        let sign = if random.unit() < 0.5 { -1.0 } else { 1.0 };
+        let x = sign * (1.0 + random.unit());
+        let y = if anomaly { x } else { -x } + 0.2 * random.normal();
+        let label = if known(row, anomaly) { f64::from(u8::from(anomaly)) } else { f64::NAN };
+        for (column, value) in columns.iter_mut().zip([x, y, random.normal(), label]) {
+            column.push(value);
+        }
+    }
+    let names = ["a", "b", "noise", LABEL].map(String::from).to_vec();
+    Table::new(names, columns).unwrap()
+}
+
+pub(super) fn first(interactions: usize, scale: Scale) -> Detector {
+    let params = Params {
+        scale,
+        interactions,
+        layers: 2,
+        trees: 6,
+        attention: 3,
+        steps: 30,
+        warmup: 5,
+        anneal: 10,
+        batch: 128,
+        ..Params::default()
+    };
+    let (encoder, matrix) = Encoder::fit_encode(&table(400, |_, _| false), &[LABEL], scale).unwrap();
+    crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn go_on(_: TuneProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn read(detector: &Detector, table: &Table) -> Labelled {
+    Labelled::read(detector, table, LABEL).unwrap()
+}
+
+fn tune(detector: &Detector, table: &Table, params: &TuneParams) -> Tuned {
+    detector.tune(&read(detector, table), None, params, &mut go_on).unwrap()
+}
+
+fn fifth(row: usize, _: bool) -> bool {
+    row.is_multiple_of(5)
+}
+
+/// The area on rows of which most had no label.
+fn area_of(detector: &Detector) -> f64 {
+    let all = table(400, |_, _| true);
+    let labels: Vec<bool> = all.column(3).iter().map(|&label| label == 1.0).collect();
+    roc_auc(&labels, &detector.score(&all).unwrap()).unwrap()
+}
+
+#[test]
+fn labels_teach_what_sparsity_does_not_show() {
+    let first = first(2, Scale::Both);
+    let before = to_bytes(&first).unwrap();
+    for learner in [Learner::Functions, Learner::Descent] {
+        let params = TuneParams { learner, ..TuneParams::default() };
+        let tuned = tune(&first, &table(400, fifth), &params);
+        let (was, is) = (area_of(&first), area_of(&tuned.detector));
+        let enough = if learner == Learner::Functions { 0.97 } else { was };
+        assert!(is > enough, "{learner:?}: {was} became {is}");
+        assert!(to_bytes(&first).unwrap() == before, "the first detector is untouched");
+    }
+    let tuned = tune(&first, &table(400, fifth), &TuneParams::default());
+    assert_eq!(tuned.changes[0].columns, ["a", "b"]);
+    let half = read(&first, &table(400, |row, _| row.is_multiple_of(2)));
+    let areas = first.cross_validate(&half, &TuneParams::default()).unwrap().unwrap();
+    assert!(areas[1] > 0.9 && areas[1] > areas[0], "{areas:?}");
+}
+
+#[test]
+fn the_order_of_labels_does_not_matter() {
+    let detector = first(2, Scale::Both);
+    let given = table(120, fifth);
+    let order: Vec<usize> = (0..120).rev().collect();
+    let columns = (0..4).map(|c| order.iter().map(|&row| given.column(c)[row]).collect()).collect();
+    let turned = Table::new(given.names().to_vec(), columns).unwrap();
+    for learner in [Learner::Functions, Learner::Descent] {
+        let params = TuneParams { learner, steps: 30, ..TuneParams::default() };
+        let bytes = |table: &Table| to_bytes(&tune(&detector, table, &params).detector).unwrap();
+        assert!(bytes(&given) == bytes(&turned), "{learner:?}");
+    }
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let detector = first(2, Scale::Both);
+    let given = table(400, fifth);
+    let bytes = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| to_bytes(&tune(&detector, &given, &TuneParams::default()).detector).unwrap())
+    };
+    assert!(bytes(1) == bytes(3));
+}
+
+#[test]
+fn anomalies_alone_are_enough() {
+    let detector = first(2, Scale::Both);
+    let tuned =
+        tune(&detector, &table(400, |row, anomaly| anomaly && row.is_multiple_of(2)), &TuneParams::default());
+    assert!(tuned.stand_ins > 100, "{}", tuned.stand_ins);
+    assert!(area_of(&tuned.detector) > 0.9, "{}", area_of(&tuned.detector));
+}
+
+#[test]
+fn a_model_of_single_columns_gets_no_pairs() {
+    let detector = first(1, Scale::Both);
+    let tuned = tune(&detector, &table(400, fifth), &TuneParams::default());
+    let (_, _, _, combination) = tuned.detector.parts();
+    assert!(combination.tables.grids.is_empty());
+    assert!(tuned.changes.iter().all(|change| change.columns.len() == 1));
+}
+
+#[test]
+fn a_model_without_curves_gets_them() {
+    let params =
+        Params { steps: 20, warmup: 5, anneal: 10, trees: 6, layers: 1, batch: 64, ..Params::paper() };
+    let (encoder, matrix) = Encoder::fit_encode(&table(200, |_, _| false), &[LABEL], params.scale).unwrap();
+    let detector = crate::fit(&params, encoder, &matrix, &mut go_on_fit).unwrap();
+    let tuned = tune(&detector, &table(400, fifth), &TuneParams::default());
+    assert!(area_of(&tuned.detector) > 0.95);
+    let forgot = tune(&detector, &table(400, fifth), &TuneParams { prior: 0.0, ..TuneParams::default() });
+    assert!(area_of(&forgot.detector) > 0.95);
+    assert_eq!(forgot.detector.parts().3.tree_factor, 0.0);
+}
+
+fn go_on_fit(_: crate::Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[test]
+fn the_validation_table_chooses_and_chance_is_minded() {
+    let first = first(2, Scale::Both);
+    let labelled = read(&first, &table(60, |row, _| row.is_multiple_of(3)));
+    let validation = read(&first, &table(400, |row, _| row % 5 == 1));
+    for learner in [Learner::Functions, Learner::Descent] {
+        let params = TuneParams { learner, ..TuneParams::default() };
+        let mut steps = 0;
+        let count = &mut |_| {
+            steps += 1;
+            ControlFlow::Continue(())
+        };
+        let tuned = first.tune(&labelled, Some(&validation), &params, count).unwrap();
+        let [before, after] = tuned.validation.unwrap();
+        // Chance may be minded by less than a point.
+        assert!(after > before - 0.01, "{learner:?}: {before} became {after}");
+        assert!(steps > 5, "{steps}");
+        let stop = &mut |_| ControlFlow::Break(());
+        assert!(matches!(first.tune(&labelled, Some(&validation), &params, stop), Err(Error::Stopped)));
+    }
+}
+
+#[test]
+fn a_tuned_file_remembers_where_it_came_from() {
+    let first = first(2, Scale::Both);
+    let labelled = read(&first, &table(100, fifth));
+    let tuned = first.tune(&labelled, None, &TuneParams::default(), &mut go_on).unwrap().detector;
+    let loaded = from_bytes(&to_bytes(&tuned).unwrap()).unwrap();
+    let origin = loaded.origin().unwrap();
+    assert_eq!(origin.model, first.identity().unwrap());
+    assert_ne!(tuned.identity().unwrap(), first.identity().unwrap());
+    assert_eq!((origin.anomalies, origin.normals), (3, 17));
+    assert_eq!(origin.labels, labelled.digest());
+    let more = read(&first, &table(100, |row, _| row.is_multiple_of(4)));
+    assert_ne!(more.digest(), labelled.digest());
+    assert!(from_bytes(&to_bytes(&first).unwrap()).unwrap().origin().is_none());
+    let rows = Matrix { width: loaded.encoder().features().len(), values: labelled.matrix().values.clone() };
+    let scores = |detector: &Detector| {
+        let mut scores = vec![0.0; rows.rows()];
+        detector.score_encoded(&rows, &mut scores);
+        scores
+    };
+    assert_eq!(scores(&tuned), scores(&loaded));
+    let again = tuned.tune(&labelled, None, &TuneParams::default(), &mut go_on).unwrap_err();
+    let said = again.to_string();
+    assert!(said.contains("tuned already") && said.contains(&origin.model.to_string()), "{said}");
+}
+
+#[test]
+fn digests_are_read_as_they_are_written_and_nothing_else_is() {
+    let digest = Digest::of(*b"labels");
+    assert_eq!(digest.to_string().parse(), Ok(digest));
+    assert_eq!(digest.to_string().len(), 32);
+    for bad in ["", "12", &"g".repeat(32), &"A".repeat(32), &"+".repeat(32), &"0".repeat(33)] {
+        assert!(bad.parse::<Digest>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn contradictions_are_counted() {
+    let names = || ["a", "b", "noise", LABEL].map(String::from).to_vec();
+    let detector = first(2, Scale::Both);
+    let columns = vec![vec![1.0, 1.0, 1.0, 2.0], vec![1.0; 4], vec![0.0; 4], vec![1.0, 0.0, f64::NAN, 1.0]];
+    assert_eq!(read(&detector, &Table::new(names(), columns).unwrap()).contradictions(), 2);
+}
+
+#[test]
+fn what_cannot_be_learned_from_is_said() {
+    let first = first(2, Scale::Both);
+    let tuned = |known: &dyn Fn(usize, bool) -> bool, validation: Option<&Labelled>| {
+        let labelled = read(&first, &table(60, known));
+        let result = first.tune(&labelled, validation, &TuneParams::default(), &mut go_on);
+        result.map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        tuned(&|_, anomaly| !anomaly, None),
+        "no row is labelled as an anomaly; label at least one row with 1"
+    );
+    let one_class = read(&first, &table(60, |_, anomaly| anomaly));
+    assert!(tuned(&|_, _| true, Some(&one_class)).contains("has no normal rows (label 0)"));
+    let other_class = read(&first, &table(60, |_, anomaly| !anomaly));
+    assert!(tuned(&|_, _| true, Some(&other_class)).contains("has no anomalies (label 1)"));
+    let params = TuneParams { amplitude: -1.0, ..TuneParams::default() };
+    let labelled = read(&first, &table(60, |_, _| true));
+    assert!(matches!(first.tune(&labelled, None, &params, &mut go_on), Err(Error::Setting { .. })));
+    let given = table(60, |_, _| true);
+    let rows: Vec<usize> = (0..60).filter(|row| row % 7 == 3).collect();
+    let columns = (0..4).map(|c| rows.iter().map(|&row| given.column(c)[row]).collect()).collect();
+    let only = read(&first, &Table::new(given.names().to_vec(), columns).unwrap());
+    let error = first.tune(&only, None, &TuneParams::default(), &mut go_on).unwrap_err();
+    assert!(matches!(error, Error::NothingNormal), "{error}");
+    assert!(matches!(Labelled::read(&first, &given, "a"), Err(Error::LabelIsFeature { .. })));
+}
+
+#[test]
+fn one_label_of_each_kind_is_enough() {
+    let first = first(2, Scale::Both);
+    let labelled = read(&first, &table(400, |row, _| row == 3 || row == 4));
+    let params = TuneParams::default();
+    assert_eq!(first.cross_validate(&labelled, &params).unwrap(), None);
+    for learner in [Learner::Functions, Learner::Descent] {
+        let tuned =
+            first.tune(&labelled, None, &TuneParams { learner, ..params.clone() }, &mut go_on).unwrap();
+        assert!(area_of(&tuned.detector).is_finite());
+    }
+}
