@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use diad::Params;
+use diad::encode::Roles;
 use diad::metrics::roc_auc;
 use diad::table::{FileSource, Selection, Source, Table, printable};
 
+use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{fit, report, score, settings};
 
@@ -60,9 +62,9 @@ pub fn run(args: &Args) -> Result<()> {
     pending.commit()?;
 
     output::say(INTRODUCTION)?;
-    let detector = fit::train(&table, &[LABEL], &params)?;
+    let detector = fit::train(&Input::new(&table)?, &Roles::default().ignore(LABEL), &params)?;
     detector.save(&model)?;
-    score::write_file(&detector, &table, &scores, false)?;
+    score::write_file(&detector, &Input::new(&table)?, &scores, false)?;
     let given =
         report::Given { model: &model, table: &table, label: Some(LABEL), before: None, top: report::LISTED };
     report::write(&detector, &given, &page)?;

@@ -1,14 +1,15 @@
 //! `diad eval`: how well a model ranks labelled rows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use diad::Detector;
 use diad::metrics::{average_precision, roc_auc};
-use diad::table::{FileSource, Source, quoted};
+use diad::table::{Source, quoted};
 use serde_json::json;
 
+use crate::input::Input;
 use crate::output;
 use crate::stop::Stoppable;
 
@@ -18,7 +19,7 @@ use crate::stop::Stoppable;
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// The table: a CSV or Parquet file with the columns of the model and the label column
+    /// The table, with the columns of the model and the label column; - for standard input
     table: PathBuf,
     /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
     #[arg(long, value_name = "COL")]
@@ -44,7 +45,7 @@ Examples:
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.model)?;
-    let (labels, scores) = score_labelled(&detector, &args.table, &args.label)?;
+    let (labels, scores) = score_labelled(&detector, &Input::new(&args.table)?, &args.label)?;
     let (Some(area), Some(precision)) = (roc_auc(&labels, &scores), average_precision(&labels, &scores))
     else {
         bail!(
@@ -74,15 +75,15 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Labels and scores of all rows.
-fn score_labelled(detector: &Detector, table: &Path, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
-    if detector.encoder().columns().iter().any(|column| column.name == label) {
+fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
+    if detector.encoder().columns().iter().any(|column| column.source() == label) {
         let typed = output::typed(label).unwrap_or("and its name");
         bail!(
             "the model was trained with column {} as a feature; train it again with --label {typed}",
             quoted(label)
         );
     }
-    let source = Stoppable(FileSource::new(table));
+    let source = Stoppable(table);
     let mut reader = source.open(&detector.encoder().selection().with_label(label))?;
     let (mut labels, mut scores) = (Vec::new(), Vec::new());
     while let Some(batch) = reader.next_batch()? {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use diad::Detector;
-use diad::explain::{Contributions, Counterfactual, Explainer, Outside, number};
+use diad::encode::Kind;
+use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Table, printable};
 use serde_json::{Value, json};
 
@@ -154,7 +155,8 @@ impl Told<'_> {
                 .replacements
                 .iter()
                 .map(|r| {
-                    format!("{} were {} instead of {}", self.name(r.column), number(r.to), number(r.from))
+                    let words = |value| printable(&self.explainer.words(r.column, value));
+                    format!("{} were {} instead of {}", self.name(r.column), words(r.to), words(r.from))
                 })
                 .collect();
             let _ = writeln!(
@@ -202,7 +204,11 @@ impl Told<'_> {
                 let standing = self.explainer.standing(column, value);
                 json!({
                     "name": names[column].name,
-                    "value": finite(value),
+                    "value": match names[column].kind {
+                        Kind::Number if !value.is_nan() => finite(value),
+                        _ if value.is_nan() => Value::Null,
+                        _ => Value::String(names[column].words(value)),
+                    },
                     "below": finite(standing.below),
                     "up_to": finite(standing.up_to),
                     "outside": standing.outside.map(|side| match side {

@@ -1,13 +1,14 @@
 //! `diad fit`: trains a model on a table.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use diad::encode::Encoder;
-use diad::table::FileSource;
+use diad::encode::{Encoder, Roles};
 use diad::{Detector, Params};
 
+use crate::columns;
+use crate::input::Input;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Training};
 use crate::settings::Settings;
@@ -17,7 +18,7 @@ use crate::stop::Stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a CSV file with a header line, or a Parquet file
+    /// The table: a CSV file with a header line, JSON Lines or Parquet; - for standard input
     table: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -28,6 +29,12 @@ pub struct Args {
     /// A column to leave out, such as a name or a number of a row; may be given more than once
     #[arg(long, value_name = "COL")]
     ignore: Vec<String>,
+    /// A column whose values are categories, even if they are numbers; may be given more than once
+    #[arg(long, value_name = "COL")]
+    categorical: Vec<String>,
+    /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
+    #[arg(long, value_name = "COL")]
+    numeric: Vec<String>,
     #[command(flatten)]
     settings: Settings,
 }
@@ -36,16 +43,23 @@ const EXAMPLES: &str = "\
 Examples:
   diad fit table.csv -o model.diad
   diad fit table.parquet -o model.diad --label is_fraud --ignore id --ignore name
-  diad fit table.csv -o model.diad --seed 1 --steps 4000";
+  diad fit table.csv.gz -o model.diad --categorical zip_code --numeric amount
+  zcat table.csv.gz | diad fit - -o model.diad
+  diad fit table.csv -o model.diad --seed 1 --steps 4000
+
+Columns of text become categories, dates become month, weekday and hour, and a missing value is a value of its own.
+Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.";
 
 pub fn run(args: Args) -> Result<()> {
     let params = Params::from(args.settings);
     params.validate()?;
     let target = output::check(&args.output, &[&args.table])?;
     let started = Instant::now();
-    let left_out: Vec<&str> = args.label.iter().chain(&args.ignore).map(String::as_str).collect();
-    let detector = train(&args.table, &left_out, &params).map_err(advise)?;
+    let input = Input::new(&args.table)?;
+    let roles = columns::roles(args.label.as_deref(), &args.ignore, &args.categorical, &args.numeric);
+    let detector = train(&input, &roles, &params).map_err(advise)?;
     detector.save(&target)?;
+    columns::warn_of_left_out(detector.encoder().left_out());
     output::say(&format!(
         "Trained on {} rows and {} features in {:.1} s; the model is in {}.\n",
         detector.training_rows(),
@@ -59,6 +73,10 @@ pub fn run(args: Args) -> Result<()> {
 fn advise(error: anyhow::Error) -> anyhow::Error {
     let advice = match error.downcast_ref::<diad::Error>() {
         Some(stopped @ diad::Error::Stopped) => format!("{stopped}; nothing was written"),
+        Some(cause @ diad::Error::Mixed { column, .. }) => match output::typed(column) {
+            Some(name) => format!("{cause}, or take all cells as categories with --categorical {name}"),
+            None => format!("{cause}, or take all cells as categories with --categorical"),
+        },
         Some(cause) => match cause.column() {
             Some("") => format!("{cause}, or leave it out with --ignore ''"),
             Some(column) => match output::typed(column) {
@@ -73,10 +91,10 @@ fn advise(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// Reads a table and trains on it.
-pub fn train(table: &Path, left_out: &[&str], params: &Params) -> Result<Detector> {
+pub fn train(input: &Input, roles: &Roles, params: &Params) -> Result<Detector> {
     let (encoder, matrix) = {
-        let _reading = Reading::start(&table.to_string_lossy());
-        Encoder::fit_encode(&Stoppable(FileSource::new(table)), left_out, params.scale)?
+        let _reading = Reading::start(&input.name());
+        Encoder::fit_encode_as(&Stoppable(input), roles, params.scale)?
     };
     let training = Training::start(params.steps);
     Ok(diad::fit(params, encoder, &matrix, &mut |progress| training.step(progress))?)

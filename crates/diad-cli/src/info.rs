@@ -7,6 +7,7 @@ use anyhow::Result;
 use diad::Detector;
 use diad::table::printable;
 
+use crate::columns;
 use crate::output::{self, shown};
 use crate::settings;
 
@@ -39,24 +40,15 @@ pub fn run(args: &Args) -> Result<()> {
     for (name, value) in settings::listed(detector.params()) {
         writeln!(text, "  {name:<17} {value}")?;
     }
-    writeln!(text, "\nColumns, with their smallest and largest training values")?;
-    let names: Vec<String> = columns.iter().map(|column| printable(&column.name)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
-    for (name, column) in names.iter().zip(columns) {
-        writeln!(text, "  {name:<width$}  {} to {}", number(column.min), number(column.max))?;
+    writeln!(text, "\nColumns")?;
+    text.push_str(&columns::listed(columns));
+    if !detector.encoder().left_out().is_empty() {
+        writeln!(text, "\nLeft out")?;
     }
-    let constants = detector.encoder().constants();
-    if !constants.is_empty() {
-        let names: Vec<String> = constants.iter().map(|name| printable(name)).collect();
-        writeln!(text, "\nLeft out, since all training rows have the same value: {}", names.join(", "))?;
+    for column in detector.encoder().left_out() {
+        writeln!(text, "  {}: {}", printable(&column.name), column.reason)?;
     }
     output::say(&text)
-}
-
-/// A number, in powers of ten where it would be long.
-fn number(value: f64) -> String {
-    let size = value.abs();
-    if size >= 1e15 || (size < 1e-6 && size > 0.0) { format!("{value:e}") } else { value.to_string() }
 }
 
 /// A file size in words.

@@ -8,11 +8,14 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use diad::table::{panic_is_caught, printable};
 
+mod columns;
 mod demo;
 mod eval;
 mod explain;
 mod fit;
 mod info;
+mod input;
+mod inspect;
 mod output;
 mod plots;
 mod progress;
@@ -37,14 +40,18 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   diad demo
-  diad fit table.csv -o model.diad --ignore id
+  diad inspect table.csv
+  diad fit table.csv -o model.diad --ignore name
   diad score model.diad table.csv -o scores.csv
   diad explain model.diad table.csv --top 10
   diad report model.diad table.csv -o report.html
   diad eval model.diad table.csv --label is_fraud
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad
 
-Tables are CSV files with a header line, or Parquet files. All features are numbers.";
+Tables are CSV files with a header line (separated by commas, semicolons, tabs or vertical bars), JSON Lines, both also
+compressed with gzip or zstd, or Parquet files. What a file is, is told from its content. A - stands for standard input.
+
+Exit codes: 0 done, 2 an error in the input or the arguments, 130 stopped by Ctrl-C.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -54,6 +61,7 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Report(report::Args),
+    Inspect(inspect::Args),
     Info(info::Args),
     Demo(demo::Args),
 }
@@ -95,6 +103,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Demo(args) => demo::run(&args),
     }

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use diad::Detector;
-use diad::table::{FileSource, Source, Table, quoted};
+use diad::table::{Source, Table, Values, quoted};
 
+use crate::input::Input;
 use crate::output;
 use crate::stop::Stoppable;
 
@@ -28,7 +29,9 @@ impl Scored {
 
 /// Scores a table.
 pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<Scored> {
-    if let Some(label) = label.filter(|&label| detector.encoder().columns().iter().any(|c| c.name == label)) {
+    if let Some(label) =
+        label.filter(|&label| detector.encoder().columns().iter().any(|c| c.source() == label))
+    {
         let typed = output::typed(label).unwrap_or("and its name");
         bail!(
             "the model was trained with column {} as a feature; train it again with --label {typed}",
@@ -40,7 +43,8 @@ pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<S
         Some(label) => selection.with_label(label),
         None => selection,
     };
-    let source = Stoppable(FileSource::new(table));
+    let input = Input::new(table)?;
+    let source = Stoppable(&input);
     let mut reader = source.open(&selection)?;
     let (mut labels, mut scores) = (Vec::new(), Vec::new());
     while let Some(batch) = reader.next_batch()? {
@@ -61,10 +65,12 @@ pub fn pick(detector: &Detector, table: &Path, rows: &[usize]) -> Result<Table> 
     rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
     let names: Vec<String> = detector.encoder().columns().iter().map(|column| column.name.clone()).collect();
     let mut columns = vec![vec![f64::NAN; rows.len()]; names.len()];
-    let source = Stoppable(FileSource::new(table));
+    let input = Input::new(table)?;
+    let source = Stoppable(&input);
     let mut reader = source.open(&detector.encoder().selection())?;
     let mut first = 0;
     while let Some(batch) = reader.next_batch()? {
+        let batch = detector.encoder().find_table(&batch)?;
         for row in 0..batch.rows() {
             for &place in places.get(&(first + row)).into_iter().flatten() {
                 columns.iter_mut().enumerate().for_each(|(c, column)| column[place] = batch.column(c)[row]);
@@ -75,5 +81,5 @@ pub fn pick(detector: &Detector, table: &Path, rows: &[usize]) -> Result<Table> 
     if let Some(beyond) = rows.iter().find(|&&row| row >= first) {
         bail!("there is no row {beyond}; the table has {first} rows, and the first is row 0");
     }
-    Ok(Table::new(names, columns)?)
+    Ok(Table::of(names, columns.into_iter().map(Values::Encoded).collect())?)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use diad::Detector;
-use diad::table::{FileSource, Source};
+use diad::table::Source;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{FloatType, Int64Type};
 use parquet::errors::ParquetError;
@@ -14,6 +14,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::stop::Stoppable;
 
@@ -23,7 +24,7 @@ use crate::stop::Stoppable;
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// The table: a CSV or Parquet file with the columns of the model, in any order
+    /// The table, with the columns of the model in any order; - for standard input
     table: PathBuf,
     /// The scores to write: a .csv or .parquet file, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
@@ -44,7 +45,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.output == Path::new("-") {
         let detector = Detector::load(&args.model)?;
         let mut sink = CsvSink::new(io::stdout().lock());
-        let written = score_all(&detector, &args.table, &mut sink).and_then(|_| sink.finish());
+        let written = score_all(&detector, &Input::once(&args.table), &mut sink).and_then(|_| sink.finish());
         return written.map_err(|error| named(error, Path::new("standard output")));
     }
     let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
@@ -55,12 +56,12 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let target = output::check(&args.output, &[&args.model, &args.table])?;
     let detector = Detector::load(&args.model)?;
-    let rows = write_file(&detector, &args.table, &target, parquet)?;
+    let rows = write_file(&detector, &Input::once(&args.table), &target, parquet)?;
     output::say(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
 }
 
 /// Scores a table into a CSV or Parquet file; gives the number of rows.
-pub fn write_file(detector: &Detector, table: &Path, target: &Path, parquet: bool) -> Result<u64> {
+pub fn write_file(detector: &Detector, table: &Input, target: &Path, parquet: bool) -> Result<u64> {
     let mut pending = Pending::new(target)?;
     let file = pending.file();
     let written = if parquet {
@@ -86,8 +87,8 @@ fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
     }
 }
 
-fn score_all(detector: &Detector, table: &Path, sink: &mut dyn Sink) -> Result<u64> {
-    let source = Stoppable(FileSource::new(table));
+fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<u64> {
+    let source = Stoppable(table);
     let mut reader = source.open(&detector.encoder().selection())?;
     let (mut rows, mut scores) = (0, Vec::new());
     while let Some(batch) = reader.next_batch()? {
@@ -201,7 +202,7 @@ fn cause(error: ParquetError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use diad::table::{Selection, Table};
+    use diad::table::{FileSource, Selection, Table};
 
     use super::*;
 

@@ -23,9 +23,9 @@ pub fn requested() -> bool {
 }
 
 /// A source whose reading ends with an error once Ctrl-C is pressed.
-pub struct Stoppable<S>(pub S);
+pub struct Stoppable<'a, S>(pub &'a S);
 
-impl<S: Source> Source for Stoppable<S> {
+impl<S: Source> Source for Stoppable<'_, S> {
     fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
         Ok(Box::new(StoppableReader(self.0.open(selection)?)))
     }

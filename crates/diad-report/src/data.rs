@@ -1,7 +1,7 @@
 //! What the page knows: everything as numbers and text, in the order of the plots.
 
 use diad::Result;
-use diad::explain::{Change, Explainer, number};
+use diad::explain::{Change, Explainer};
 use serde::Serialize;
 
 use crate::curves::Ranking;
@@ -217,7 +217,7 @@ fn rows(report: &Report) -> Result<Vec<Row>> {
             score,
             below: short(explainer.score_standing(explained.scores()[place]), 5),
             label: report.labels.and_then(|labels| labels.get(number_in_table).copied()),
-            values: (0..axes.len()).map(|column| number(value(column))).collect(),
+            values: (0..axes.len()).map(|column| explainer.words(column, value(column))).collect(),
             positions: axes.iter().enumerate().map(|(c, axis)| short(axis.position(value(c)), 4)).collect(),
             terms,
             rest: score - explainer.intercept() - shown,

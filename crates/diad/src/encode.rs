@@ -1,5 +1,6 @@
 //! Columns to the scaled matrix the model sees, and back to words.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -7,17 +8,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::params::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{Selection, Source, Table};
+use crate::table::{ReadAs, Selection, Source, Table, Values};
 use crate::{Error, Result};
 
-/// Scaled values stay within this, so that none is infinite as a 32-bit number.
-const LARGEST_SCALED: f64 = 1e30;
+mod column;
+mod survey;
+
+pub use column::{Bend, Column, Feature, Gaps, Kind, Level, MOST_LEVELS, Scaler, View};
+pub(crate) use column::{SPACED_LEVELS, place_of};
+pub use survey::{LeftOut, Reason, Roles, Survey, Surveyed};
 
 /// Rows encoded at a time.
 const BLOCK_ROWS: usize = 64;
 
-/// Most cells kept of a table to find medians and spreads.
-const SAMPLE_CELLS: usize = 4 << 20;
+/// Most values of a matrix to train on. Of a larger table a sample of the rows is taken.
+pub const MOST_CELLS: usize = 1 << 28;
 
 /// Rows of scaled features, row after row: what the model is trained on.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,105 +44,6 @@ impl Matrix {
     }
 }
 
-/// How a column is bent: proportional near the median, logarithmic beyond the spread.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bend {
-    /// The median of the training values.
-    pub median: f64,
-    /// The distance from the median at which the logarithm takes over.
-    pub spread: f64,
-}
-
-impl Bend {
-    /// The inverse hyperbolic sine of the distance in spreads. Accurate to the last bits of 1, not of its own result
-    /// near 0: it is scaled to [-1, 1] next.
-    #[inline]
-    fn apply(&self, value: f64) -> f64 {
-        let distance = value / self.spread - self.median / self.spread;
-        let size = distance.abs();
-        let logarithm = if size < 1e150 {
-            libm::log(size + (size * size + 1.0).sqrt())
-        } else {
-            libm::log(size) + std::f64::consts::LN_2
-        };
-        logarithm.copysign(distance)
-    }
-}
-
-/// One column's name and range in the training data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Column {
-    /// The column's name.
-    pub name: String,
-    /// Smallest training value.
-    pub min: f64,
-    /// Largest training value.
-    pub max: f64,
-    /// How it can be bent; nothing for columns of one or two values, and where no bent scale was asked for.
-    pub bend: Option<Bend>,
-}
-
-/// A column in one of its scales: what the model sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Feature {
-    /// Which of the encoder's columns.
-    pub column: u32,
-    /// Whether it is bent.
-    pub bent: bool,
-}
-
-/// The scale of a feature: the training range becomes [-1, 1]. Values outside of it go on by the same rule, not
-/// clipped.
-///
-/// ```
-/// use diad::encode::{Column, Scaler};
-///
-/// let age = Scaler::new(&Column { name: "age".into(), min: 20.0, max: 60.0, bend: None }, false);
-/// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
-/// assert_eq!(age.original(-0.5), 30.0);
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Scaler {
-    bend: Option<Bend>,
-    low: f64,
-    high: f64,
-}
-
-impl Scaler {
-    /// The scale of a column, bent if asked for and if it can be.
-    pub fn new(column: &Column, bent: bool) -> Self {
-        let bend = column.bend.filter(|_| bent);
-        let [low, high] = [column.min, column.max].map(|end| bend.map_or(end, |bend| bend.apply(end)));
-        Self { bend, low, high }
-    }
-
-    /// A value of the column to a value of the model.
-    #[inline]
-    pub fn scale(&self, value: f64) -> f32 {
-        let value = self.bend.map_or(value, |bend| bend.apply(value));
-        let range = self.high - self.low;
-        let share = if range.is_finite() {
-            (value - self.low) / range
-        } else {
-            (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
-        };
-        (share * 2.0 - 1.0).clamp(-LARGEST_SCALED, LARGEST_SCALED) as f32
-    }
-
-    /// A value of the model back to a value of the column.
-    pub fn original(&self, scaled: f32) -> f64 {
-        let share = (f64::from(scaled) + 1.0) / 2.0;
-        let value = self.low * (1.0 - share) + self.high * share;
-        match self.bend {
-            Some(bend) => bend.median + bend.spread * libm::sinh(value),
-            None => value,
-        }
-    }
-}
-
 /// Knows which columns are features and how each is scaled. A column of one value is none: it tells nothing of any row.
 ///
 /// ```
@@ -156,17 +62,17 @@ impl Scaler {
 pub struct Encoder {
     columns: Vec<Column>,
     features: Vec<Feature>,
-    constants: Vec<String>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Encoder {
-    /// Gathers the ranges of all columns but the `ignored` ones in one streaming pass.
+    /// Looks through all columns but the `ignored` ones in one streaming pass.
     ///
     /// # Errors
-    /// If a feature has a missing or infinite value, if all are constant, or if there are fewer than two
-    /// rows or no features.
+    /// If a number is infinite, if all columns are constant, or if there are fewer than two rows or no features.
     pub fn fit(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<Self> {
-        Ok(Self::fit_counting(source, ignored, scale)?.0)
+        let roles = ignored.iter().fold(Roles::default(), |roles, &name| roles.ignore(name));
+        Self::of(&Survey::of(source, &roles)?, scale)
     }
 
     /// Fits an encoder and encodes the same source with it: two streaming passes, and no memory beyond
@@ -175,77 +81,184 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::fit`], or if the matrix does not fit into memory.
     pub fn fit_encode(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, Matrix)> {
-        let (encoder, rows) = Self::fit_counting(source, ignored, scale)?;
-        let matrix = encoder.fill(source, rows)?;
+        let roles = ignored.iter().fold(Roles::default(), |roles, &name| roles.ignore(name));
+        Self::fit_encode_as(source, &roles, scale)
+    }
+
+    /// As [`Encoder::fit_encode`], with more to say about columns. Of a table whose matrix would have more than
+    /// [`MOST_CELLS`] values, a random sample of the rows is encoded, the same every time.
+    ///
+    /// # Errors
+    /// As [`Encoder::fit_encode`].
+    pub fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
+        let survey = Survey::of(source, roles)?;
+        let encoder = Self::of(&survey, scale)?;
+        let most = (MOST_CELLS / encoder.features.len()).max(2);
+        let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
+        let matrix = encoder.fill(source, rows, most)?;
         Ok((encoder, matrix))
     }
 
-    /// The columns of the table that are features.
+    /// An encoder for the columns of a survey.
+    ///
+    /// # Errors
+    /// If all columns are constant or left out, or if there are fewer than two rows.
+    pub fn of(survey: &Survey, scale: Scale) -> Result<Self> {
+        if survey.rows() < 2 {
+            return Err(Error::TooFewRows { rows: survey.rows() as usize });
+        }
+        let (columns, left_out) = (survey.encoded(scale), survey.left_out());
+        if columns.is_empty() {
+            let other = left_out.into_iter().find(|column| column.reason != Reason::Constant);
+            return Err(match other {
+                Some(LeftOut { name, reason }) => Error::AllLeftOut { name, reason },
+                None => Error::AllConstant,
+            });
+        }
+        let view = |column: &Column| if column.bend.is_some() { View::Bent } else { View::Plain };
+        let numbered = || (0..).zip(&columns);
+        let mut features: Vec<Feature> =
+            numbered().map(|(column, given)| Feature { column, view: view(given) }).collect();
+        let gaps = numbered().filter(|(_, given)| given.gaps.is_some());
+        features.extend(gaps.map(|(column, _)| Feature { column, view: View::Missing }));
+        if scale == Scale::Both {
+            let bent = numbered().filter(|(_, given)| given.bend.is_some());
+            features.extend(bent.map(|(column, _)| Feature { column, view: View::Plain }));
+        }
+        Ok(Self { columns, features, left_out })
+    }
+
+    /// The columns of the table that are features; of a column of times, each of its parts.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The columns that had only one value and were left out.
-    pub fn constants(&self) -> &[String] {
-        &self.constants
-    }
-
-    /// What the model sees, in order: every column once, then some of them in a second scale.
+    /// What the model sees, in order: every column once, then whether the value is missing for those with gaps, then
+    /// some columns in a second scale.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
 
+    /// The columns that were left out although nobody asked for it.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// How many of the features, from the first on, tell all there is to know of a row: the others are the same
+    /// columns in a second scale.
+    pub(crate) fn telling_features(&self) -> usize {
+        self.columns.len() + self.columns.iter().filter(|column| column.gaps.is_some()).count()
+    }
+
     /// The scales of the features, in order.
     pub fn scalers(&self) -> Vec<Scaler> {
-        let scaler = |feature: &Feature| Scaler::new(&self.columns[feature.column as usize], feature.bent);
+        let scaler = |feature: &Feature| Scaler::new(&self.columns[feature.column as usize], feature.view);
         self.features.iter().map(scaler).collect()
+    }
+
+    /// What the features of a row mean, column by column, such as `job = student` or `age = missing`.
+    ///
+    /// ```
+    /// use diad::encode::Encoder;
+    /// use diad::{Scale, table::{Table, Texts, Values}};
+    ///
+    /// let jobs: Texts = [Some("clerk"), Some("clerk"), Some("student")].into_iter().collect();
+    /// let columns = vec![Values::Texts(jobs), Values::Numbers(vec![30.0, f64::NAN, 20.0])];
+    /// let table = Table::of(vec!["job".into(), "age".into()], columns)?;
+    /// let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Linear)?;
+    /// assert_eq!(encoder.describe(matrix.row(2)), ["job = student", "age = 20"]);
+    /// assert_eq!(encoder.describe(matrix.row(1)), ["job = clerk", "age = missing"]);
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    pub fn describe(&self, features: &[f32]) -> Vec<String> {
+        let missing: HashSet<u32> = (self.features.iter().zip(features))
+            .filter(|(feature, value)| feature.view == View::Missing && **value > 0.0)
+            .map(|(feature, _)| feature.column)
+            .collect();
+        let words = |((index, column), (scaler, &value)): ((u32, &Column), (Scaler, &f32))| {
+            let value = if missing.contains(&index) { f64::NAN } else { scaler.original(value) };
+            format!("{} = {}", column.name, column.words(value))
+        };
+        (0..).zip(&self.columns).zip(self.scalers().into_iter().zip(features)).map(words).collect()
     }
 
     /// Whether everything is as fitting could have found it; false for a made-up model file.
     pub(crate) fn is_valid(&self) -> bool {
-        let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
-        let ordered = |c: &Column| {
-            c.min.is_finite() && c.max.is_finite() && c.min < c.max && c.bend.as_ref().is_none_or(bent)
-        };
         let names: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let columns = self.columns.len();
         let known = |f: &Feature| {
-            self.columns.get(f.column as usize).is_some_and(|column| !f.bent || column.bend.is_some())
+            self.columns.get(f.column as usize).is_some_and(|column| match f.view {
+                View::Plain => true,
+                View::Bent => column.bend.is_some(),
+                View::Missing => column.gaps.is_some(),
+            })
         };
-        let distinct: HashSet<(u32, bool)> = self.features.iter().map(|f| (f.column, f.bent)).collect();
+        let distinct: HashSet<&Feature> = self.features.iter().collect();
+        let first = self.features.iter().take(columns).zip(0..);
+        let gaps = self.features.iter().filter(|feature| feature.view == View::Missing).count();
+        let telling = self.telling_features();
+        let marks = self.features.get(columns..telling);
         !names.is_empty()
             && names.len() == columns
-            && self.columns.iter().all(ordered)
+            && self.columns.iter().all(Column::is_valid)
             && self.features.len() >= columns
-            && self.features.iter().take(columns).zip(0..).all(|(feature, column)| feature.column == column)
+            && first
+                .clone()
+                .all(|(feature, column)| feature.column == column && feature.view != View::Missing)
             && distinct.len() == self.features.len()
             && self.features.iter().all(known)
+            && gaps == telling - columns
+            && marks.is_some_and(|marks| marks.iter().all(|feature| feature.view == View::Missing))
     }
 
     /// What to read from a table: the features, nothing else.
     pub fn selection(&self) -> Selection {
-        Selection::only(self.columns.iter().map(|column| column.name.as_str()))
+        let mut sources: Vec<&str> = self.columns.iter().map(Column::source).collect();
+        sources.dedup();
+        let selection = Selection::only(sources);
+        self.columns.iter().fold(selection, |selection, column| {
+            let read_as = match column.kind {
+                Kind::Number => ReadAs::Numbers,
+                Kind::Category { .. } => ReadAs::Texts,
+                Kind::Time { .. } => ReadAs::Times,
+            };
+            selection.reading(column.source(), read_as)
+        })
     }
 
-    /// The columns of a batch that are features, found by name whatever their order, and checked.
+    /// The values of the columns of a batch, found by name whatever their order, and checked: numbers, positions of
+    /// categories, parts of times.
     ///
     /// # Errors
-    /// Names the columns that are missing, or the first value that is missing or infinite.
-    pub fn find<'a>(&self, batch: &'a Table) -> Result<Vec<&'a [f64]>> {
+    /// Names the columns that are missing, or the first value that is infinite, not of its column's kind, or missing
+    /// where the training had none missing.
+    pub fn find<'a>(&self, batch: &'a Table) -> Result<Vec<Cow<'a, [f64]>>> {
         let positions: HashMap<&str, usize> =
             batch.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
-        let lacking = |column: &&Column| !positions.contains_key(column.name.as_str());
-        let missing: Vec<String> =
-            self.columns.iter().filter(lacking).map(|column| column.name.clone()).collect();
+        let place = |column: &Column| {
+            positions.get(column.source()).or_else(|| positions.get(column.name.as_str())).copied()
+        };
+        let lacking = |column: &&Column| place(column).is_none();
+        let mut missing: Vec<String> =
+            self.columns.iter().filter(lacking).map(|column| column.source().to_owned()).collect();
+        missing.dedup();
         if !missing.is_empty() {
             return Err(Error::MissingColumns { names: missing });
         }
-        let found: Vec<&[f64]> =
-            self.columns.iter().map(|column| batch.column(positions[column.name.as_str()])).collect();
-        for (column, values) in self.columns.iter().zip(&found) {
-            check_finite(batch, &column.name, values)?;
-        }
-        Ok(found)
+        let found = |column: &Column| {
+            place(column).map_or(Ok(Cow::Borrowed(&[][..])), |index| values_of(column, batch, index))
+        };
+        self.columns.par_iter().map(found).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// The columns of a batch as a table with one column for each of the encoder's, with the values that
+    /// [`Encoder::find`] gives.
+    ///
+    /// # Errors
+    /// As [`Encoder::find`].
+    pub fn find_table(&self, batch: &Table) -> Result<Table> {
+        let columns = self.find(batch)?.into_iter().map(|values| Values::Encoded(values.into_owned()));
+        Table::of(self.columns.iter().map(|column| column.name.clone()).collect(), columns.collect())
     }
 
     /// Encodes a whole source.
@@ -257,7 +270,7 @@ impl Encoder {
             Some(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
             None => count_rows(source)?,
         };
-        self.fill(source, rows)
+        self.fill(source, rows, usize::MAX)
     }
 
     /// Encodes one batch, appending to `out`.
@@ -280,122 +293,84 @@ impl Encoder {
         Ok(())
     }
 
-    fn fit_counting(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, usize)> {
-        let mut reader = source.open(&Selection::except(ignored))?;
-        let start = |name: &String| Column {
-            name: name.clone(),
-            min: f64::INFINITY,
-            max: f64::NEG_INFINITY,
-            bend: None,
-        };
-        let mut columns: Vec<Column> = reader.names().iter().map(start).collect();
-        if columns.is_empty() {
-            return Err(Error::NoFeatures);
-        }
-        let mut rows = 0;
-        let mut sample = RowSample::new(columns.len());
-        while let Some(batch) = reader.next_batch()? {
-            for (index, column) in columns.iter_mut().enumerate() {
-                let values = batch.column(index);
-                check_finite(&batch, &column.name, values)?;
-                column.min = values.iter().copied().fold(column.min, f64::min);
-                column.max = values.iter().copied().fold(column.max, f64::max);
-            }
-            if scale != Scale::Linear {
-                sample.add(&batch);
-            }
-            rows += batch.rows();
-        }
-        if rows < 2 {
-            return Err(Error::TooFewRows { rows });
-        }
-        if scale != Scale::Linear {
-            for (index, column) in columns.iter_mut().enumerate() {
-                column.bend = find_bend(sample.column(index));
-            }
-        }
-        let varied = |column: &Column| column.min < column.max;
-        let constants =
-            columns.iter().filter(|column| !varied(column)).map(|column| column.name.clone()).collect();
-        columns.retain(varied);
-        if columns.is_empty() {
-            return Err(Error::AllConstant);
-        }
-        let first = |(column, given): (u32, &Column)| Feature { column, bent: given.bend.is_some() };
-        let mut features: Vec<Feature> = (0..).zip(&columns).map(first).collect();
-        if scale == Scale::Both {
-            let second = features.iter().filter(|feature| feature.bent);
-            let second: Vec<Feature> = second.map(|&feature| Feature { bent: false, ..feature }).collect();
-            features.extend(second);
-        }
-        Ok((Self { columns, features, constants }, rows))
-    }
-
-    fn fill(&self, source: &dyn Source, rows: usize) -> Result<Matrix> {
+    /// Encodes the `rows` rows of a source, or `most` of them, drawn without replacement and in their order.
+    fn fill(&self, source: &dyn Source, rows: usize, most: usize) -> Result<Matrix> {
         let width = self.features.len();
         let mut values = Vec::new();
-        let count = rows.saturating_mul(width);
+        let (mut wanted, mut left) = (rows.min(most), rows);
+        let count = wanted.saturating_mul(width);
         let reserved = values.try_reserve_exact(count);
         reserved.map_err(|_| Error::Memory { bytes: count.saturating_mul(size_of::<f32>()) })?;
+        let mut random = Stream::new(0, Purpose::Sample, 1);
         let mut reader = source.open(&self.selection())?;
+        let mut encoded = Vec::new();
         while let Some(batch) = reader.next_batch()? {
-            self.encode_batch(&batch, &mut values)?;
+            if wanted == left {
+                self.encode_batch(&batch, &mut values)?;
+                left = left.saturating_sub(batch.rows());
+                wanted = left;
+                continue;
+            }
+            encoded.clear();
+            self.encode_batch(&batch, &mut encoded)?;
+            for row in encoded.chunks_exact(width) {
+                if wanted > 0 && random.below(left.max(1)) < wanted {
+                    values.extend_from_slice(row);
+                    wanted -= 1;
+                }
+                left = left.saturating_sub(1);
+            }
         }
         Ok(Matrix { width, values })
     }
 }
 
-/// A uniform sample of the rows of a stream, the same every time.
-struct RowSample {
-    width: usize,
-    capacity: usize,
-    seen: usize,
-    values: Vec<f64>,
-    random: Stream,
-}
-
-impl RowSample {
-    fn new(width: usize) -> Self {
-        let capacity = (SAMPLE_CELLS / width).clamp(2_000, 20_000);
-        Self { width, capacity, seen: 0, values: Vec::new(), random: Stream::new(0, Purpose::Sample, 0) }
-    }
-
-    fn add(&mut self, batch: &Table) {
-        for row in 0..batch.rows() {
-            let cells = (0..self.width).map(|column| batch.column(column)[row]);
-            if self.seen < self.capacity {
-                self.values.extend(cells);
-            } else {
-                let slot = self.random.below(self.seen + 1);
-                if slot < self.capacity {
-                    let slots = &mut self.values[slot * self.width..(slot + 1) * self.width];
-                    slots.iter_mut().zip(cells).for_each(|(slot, cell)| *slot = cell);
-                }
-            }
-            self.seen += 1;
+/// The values of a column in a batch.
+fn values_of<'a>(column: &Column, batch: &'a Table, index: usize) -> Result<Cow<'a, [f64]>> {
+    let place = |row: usize| batch.place(row);
+    let read = |read_as| batch.values(index).clone().read_as(read_as, column.source(), &place);
+    let found: Cow<'a, [f64]> = match (&column.kind, batch.values(index)) {
+        (_, Values::Encoded(values)) => Cow::Borrowed(values),
+        (Kind::Number, Values::Numbers(values)) => Cow::Borrowed(values),
+        (Kind::Number, _) => match read(ReadAs::Numbers)? {
+            Values::Numbers(values) => Cow::Owned(values),
+            _ => Cow::Owned(Vec::new()),
+        },
+        (Kind::Time { part, .. }, Values::Times(values)) => {
+            Cow::Owned(values.iter().map(|&time| part.of(time)).collect())
         }
-    }
-
-    fn column(&self, index: usize) -> Vec<f64> {
-        self.values.iter().skip(index).step_by(self.width).copied().collect()
+        (Kind::Time { part, .. }, _) => match read(ReadAs::Times)? {
+            Values::Times(values) => Cow::Owned(values.iter().map(|&time| part.of(time)).collect()),
+            _ => Cow::Owned(Vec::new()),
+        },
+        (Kind::Category { levels, .. }, Values::Texts(texts)) => {
+            return Ok(Cow::Owned(level_positions(levels, texts)));
+        }
+        (Kind::Category { levels, .. }, _) => {
+            return match read(ReadAs::Texts)? {
+                Values::Texts(texts) => Ok(Cow::Owned(level_positions(levels, &texts))),
+                _ => Ok(Cow::Owned(Vec::new())),
+            };
+        }
+    };
+    let bad = |value: &f64| value.is_infinite() || (value.is_nan() && column.gaps.is_none());
+    let Some(bad) = found.iter().position(bad) else { return Ok(found) };
+    let (name, place) = (column.source().to_owned(), batch.place(bad));
+    if found[bad].is_nan() {
+        Err(Error::Missing { column: name, place })
+    } else {
+        Err(Error::Infinite { column: name, place })
     }
 }
 
-/// How a column is bent: from its median over four interquartile ranges, or standard deviations where more than
-/// half of the values are the same. Nothing for columns of one or two values.
-fn find_bend(mut values: Vec<f64>) -> Option<Bend> {
-    values.sort_by(f64::total_cmp);
-    let mut distinct = values.clone();
-    distinct.dedup();
-    if distinct.len() <= 2 {
-        return None;
-    }
-    let quantile = |share: f64| values[(share * (values.len() - 1) as f64) as usize];
-    let (median, range) = (quantile(0.5), quantile(0.75) - quantile(0.25));
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
-    let spread = 4.0 * if range > 0.0 { range } else { deviation };
-    (spread.is_normal() && median.is_finite()).then_some(Bend { median, spread })
+/// The positions of categories; one more than the last for those that are not known.
+fn level_positions(levels: &[Level], texts: &crate::table::Texts) -> Vec<f64> {
+    let known: HashMap<Option<&str>, f64> =
+        levels.iter().enumerate().map(|(position, level)| (level.name.as_deref(), position as f64)).collect();
+    let position = |name: Option<&str>| known.get(&name).copied().unwrap_or(levels.len() as f64);
+    let missing = position(None);
+    let found: Vec<f64> = texts.levels().iter().map(|name| position(Some(name))).collect();
+    texts.codes().map(|code| code.map_or(missing, |code| found[code])).collect()
 }
 
 fn count_rows(source: &dyn Source) -> Result<usize> {
@@ -407,22 +382,10 @@ fn count_rows(source: &dyn Source) -> Result<usize> {
     Ok(rows)
 }
 
-fn check_finite(batch: &Table, name: &str, column: &[f64]) -> Result<()> {
-    let Some(bad) = column.iter().position(|value| !value.is_finite()) else { return Ok(()) };
-    let (column_name, place) = (name.to_owned(), batch.place(bad));
-    if column[bad].is_nan() {
-        Err(Error::Missing { column: column_name, place })
-    } else {
-        Err(Error::Infinite { column: column_name, place })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::table::BATCH_ROWS;
+    use crate::table::{BATCH_ROWS, Texts};
 
     fn table(columns: &[(&str, &[f64])]) -> Table {
         let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -435,7 +398,8 @@ mod tests {
             Encoder::fit_encode(&table(&[("a", &[3.0, 3.0]), ("b", &[0.0, 4.0])]), &[], Scale::Linear)
                 .unwrap();
         assert_eq!(matrix.values, [-1.0, 1.0]);
-        assert_eq!((encoder.columns()[0].name.as_str(), encoder.constants()), ("b", &["a".to_owned()][..]));
+        assert_eq!(encoder.columns()[0].name, "b");
+        assert_eq!(encoder.left_out(), [LeftOut { name: "a".into(), reason: Reason::Constant }]);
         // They are not asked for again.
         assert_eq!(encoder.encode(&table(&[("b", &[2.0])])).unwrap().values, [0.0]);
     }
@@ -463,8 +427,8 @@ mod tests {
         }
         // Both scales: the bent one first, then the linear one of the column that is bent.
         let (encoder, both) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
-        let order: Vec<(u32, bool)> = encoder.features().iter().map(|f| (f.column, f.bent)).collect();
-        assert_eq!(order, [(0, true), (1, false), (0, false)]);
+        let order: Vec<(u32, View)> = encoder.features().iter().map(|f| (f.column, f.view)).collect();
+        assert_eq!(order, [(0, View::Bent), (1, View::Plain), (0, View::Plain)]);
         for row in 0..1000 {
             let [x, flag] = [bent.row(row)[0], bent.row(row)[1]];
             assert_eq!(both.row(row), [x, flag, linear.row(row)[0]]);
@@ -499,22 +463,136 @@ mod tests {
 
     #[test]
     fn values_that_are_not_finite_are_named() {
-        let mut values = vec![1.0; BATCH_ROWS + 3];
+        let whole: Vec<f64> = (0..BATCH_ROWS + 3).map(|i| (i % 7) as f64).collect();
+        let mut values = whole.clone();
         values[BATCH_ROWS + 1] = f64::NAN;
-        let missing = Encoder::fit(&table(&[("x", &values)]), &[], Scale::Linear).unwrap_err();
+        let encoder = Encoder::fit(&table(&[("x", &whole)]), &[], Scale::Linear).unwrap();
+        let missing = encoder.encode(&table(&[("x", &values)])).unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "column \"x\", row 8193 (counted from 0): the value is missing; fill it in or remove the row"
+            "column \"x\", row 8193 (counted from 0): the value is missing, but no value was in the training; \
+             fill it in or remove the row"
         );
         let infinite =
             Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[], Scale::Linear).unwrap_err();
         assert!(matches!(infinite, Error::Infinite { .. }));
     }
 
+    /// 60 rows: a number with gaps, a category with gaps, an identifier, a time and a column without values.
+    fn mixed() -> Table {
+        let rows = 0..60u32;
+        let texts = |cell: &dyn Fn(u32) -> Option<String>| rows.clone().map(cell).collect::<Texts>().into();
+        let columns = vec![
+            Values::Numbers(
+                rows.clone().map(|i| if i % 10 == 3 { f64::NAN } else { f64::from(i % 9) }).collect(),
+            ),
+            texts(&|i| (i % 12 != 5).then(|| ["red", "green", "red", "blue"][i as usize % 4].to_owned())),
+            texts(&|i| Some(format!("row {i}"))),
+            Values::Times(rows.clone().map(|i| f64::from(i) * 5.0 * 3600.0).collect()),
+            Values::Numbers(vec![f64::NAN; 60]),
+            Values::Numbers(rows.map(f64::from).collect()),
+        ];
+        let names = ["x", "colour", "name", "when", "empty", "n"].map(String::from).to_vec();
+        Table::of(names, columns).unwrap()
+    }
+
+    #[test]
+    fn columns_are_taken_as_what_they_are() {
+        let (encoder, matrix) = Encoder::fit_encode(&mixed(), &[], Scale::Both).unwrap();
+        let names: Vec<&str> = encoder.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["x", "colour", "weekday of when", "hour of when"]);
+        let left_out: Vec<(&str, Reason)> =
+            encoder.left_out().iter().map(|column| (column.name.as_str(), column.reason)).collect();
+        assert_eq!(
+            left_out,
+            [("name", Reason::Identifier), ("empty", Reason::AllMissing), ("n", Reason::Identifier)]
+        );
+        let levels: Vec<(Option<&str>, u64)> =
+            encoder.columns()[1].levels().iter().map(|level| (level.name.as_deref(), level.rows)).collect();
+        assert_eq!(levels, [(Some("red"), 30), (Some("blue"), 15), (Some("green"), 10), (None, 5)]);
+        assert_eq!(encoder.columns()[0].gaps.map(|gaps| gaps.rows), Some(6));
+        let views: Vec<(u32, View)> = encoder.features().iter().map(|f| (f.column, f.view)).collect();
+        let plain = View::Plain;
+        let expected = [(0, View::Bent), (1, plain), (2, plain), (3, plain), (0, View::Missing), (0, plain)];
+        assert_eq!(views, expected);
+        assert_eq!(encoder.telling_features(), 5);
+        assert!(encoder.is_valid());
+        assert_eq!(
+            encoder.describe(matrix.row(3)),
+            ["x = missing", "colour = blue", "weekday of when = Thursday", "hour of when = 15:00"]
+        );
+        assert_eq!(matrix.rows(), 60);
+        assert!(matrix.values.iter().all(|value| value.abs() <= 1.0));
+    }
+
+    #[test]
+    fn roles_overrule_what_columns_seem_to_be() {
+        let roles = Roles::default()
+            .ignore("when")
+            .ignore("colour")
+            .categorical("x")
+            .numeric("n")
+            .categorical("name");
+        let (encoder, _) = Encoder::fit_encode_as(&mixed(), &roles, Scale::Linear).unwrap();
+        let names: Vec<&str> = encoder.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["x", "name", "n"]);
+        assert_eq!(encoder.columns()[0].levels()[0].name.as_deref(), Some("0"));
+        let unknown = Survey::of(&mixed(), &Roles::default().numeric("y")).unwrap_err();
+        assert!(matches!(unknown, Error::UnknownColumn { .. }));
+        let words = Survey::of(&mixed(), &Roles::default().numeric("colour")).unwrap_err();
+        assert!(matches!(words, Error::NotNumber { .. }));
+    }
+
+    #[test]
+    fn unknown_and_rare_categories_have_places() {
+        let cell = |i: u32| Some(if i < 600 { format!("c{}", i % 300) } else { "often".into() });
+        let texts: Texts = (0..1000).map(cell).collect();
+        let many = Table::of(vec!["c".into()], vec![texts.into()]).unwrap();
+        let (encoder, matrix) = Encoder::fit_encode(&many, &[], Scale::Both).unwrap();
+        let column = &encoder.columns()[0];
+        assert_eq!((column.levels().len(), column.positions()), (MOST_LEVELS, MOST_LEVELS + 1));
+        assert_eq!((matrix.row(999)[0], column.words(255.0).as_str()), (-1.0, "a rare category"));
+        let new: Texts = [Some("often"), Some("new"), None].into_iter().collect();
+        let new = Table::of(vec!["c".into()], vec![new.into()]).unwrap();
+        assert_eq!(encoder.encode(&new).unwrap().values, [-1.0, 1.0, 1.0]);
+        let two: Texts = [Some("a"), Some("a"), Some("b")].into_iter().collect();
+        let two = Table::of(vec!["c".into()], vec![two.into()]).unwrap();
+        let encoder = Encoder::fit(&two, &[], Scale::Both).unwrap();
+        let values: Texts = [Some("a"), Some("b"), Some("new"), None].into_iter().collect();
+        let values = Table::of(vec!["c".into()], vec![values.into()]).unwrap();
+        assert_eq!(encoder.encode(&values).unwrap().values, [-1.0, 1.0, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn numbers_with_a_few_words_are_an_error_unless_the_user_says_what_they_are() {
+        let cells =
+            (0..200).map(|i| Some(if i == 150 { "oops".to_owned() } else { format!("{}.5", i % 90) }));
+        let broken = Table::of(vec!["x".into()], vec![cells.collect::<Texts>().into()]).unwrap();
+        let error = Survey::of(&broken, &Roles::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "column \"x\", row 150 (counted from 0): \"oops\" is not a number, but most other cells of the column \
+             are; correct the cell"
+        );
+        assert!(Survey::of(&broken, &Roles::default().categorical("x")).is_ok());
+    }
+
+    #[test]
+    fn a_sample_of_a_large_table_keeps_its_order() {
+        let values: Vec<f64> = (0..20_000).map(|i| f64::from(i) * 0.5).collect();
+        let table = table(&[("x", &values)]);
+        let encoder = Encoder::fit(&table, &[], Scale::Linear).unwrap();
+        let sample = encoder.fill(&table, 20_000, 500).unwrap();
+        assert_eq!(sample.rows(), 500);
+        assert!(sample.values.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(sample.values[0] < -0.95 && sample.values[499] > 0.95);
+        assert_eq!(sample, encoder.fill(&table, 20_000, 500).unwrap());
+    }
+
     #[test]
     fn a_matrix_beyond_memory_is_an_error() {
         let encoder = Encoder::fit(&table(&[("a", &[0.0, 2.0])]), &[], Scale::Linear).unwrap();
-        assert!(matches!(encoder.fill(&Table::default(), usize::MAX), Err(Error::Memory { .. })));
+        assert!(matches!(encoder.fill(&Table::default(), usize::MAX, usize::MAX), Err(Error::Memory { .. })));
     }
 
     #[test]
@@ -523,32 +601,6 @@ mod tests {
         for distance in [0.0, 1e-12, -0.3, 0.999, 1.001, -20.0, 1e6, 1e149, -1e151, 1e300] {
             let (found, expected) = (bend.apply(3.0 + 2.0 * distance), libm::asinh(distance));
             assert!((found - expected).abs() <= 1e-14 * expected.abs().max(1.0), "{found} for {expected}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn bent_values_are_finite_and_ordered(x in -1e6f64..1e6, y in -1e6f64..1e6) {
-            let bend = Some(Bend { median: 0.1, spread: 0.7 });
-            let scaler = Scaler::new(&Column { name: "f".into(), min: -1e3, max: 1e5, bend }, true);
-            let [low, high] = [x.min(y), x.max(y)].map(|value| scaler.scale(value));
-            prop_assert!(low.is_finite() && high.is_finite() && low <= high);
-        }
-
-        #[test]
-        fn scaled_values_are_finite_and_ordered(
-            a in any::<f64>().prop_filter("finite", |v| v.is_finite()),
-            b in any::<f64>().prop_filter("finite", |v| v.is_finite()),
-            x in any::<f64>().prop_filter("finite", |v| v.is_finite()),
-            y in any::<f64>().prop_filter("finite", |v| v.is_finite()),
-        ) {
-            prop_assume!(a != b);
-            let column = Column { name: "f".into(), min: a.min(b), max: a.max(b), bend: None };
-            let scaler = Scaler::new(&column, false);
-            let [low, high] = [x.min(y), x.max(y)].map(|value| scaler.scale(value));
-            prop_assert!(low.is_finite() && high.is_finite() && low <= high);
-            prop_assert_eq!(scaler.scale(column.min), -1.0);
-            prop_assert_eq!(scaler.scale(column.max), 1.0);
         }
     }
 }

@@ -65,7 +65,7 @@ pub enum Error {
         fault: ModelFault,
     },
     /// The file holds nothing at all.
-    #[error("{} is empty; give a CSV file with a header line, or a Parquet file", file(path))]
+    #[error("{} is empty; give a CSV file with a header line, JSON Lines or Parquet", file(path))]
     EmptyFile {
         /// The file.
         path: PathBuf,
@@ -82,16 +82,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The cells of a CSV file are not separated by commas.
-    #[error("{} seems to be separated by {separator}; separate its cells by commas", file(path))]
-    Separator {
-        /// The file.
-        path: PathBuf,
-        /// The separator in words.
-        separator: &'static str,
-    },
     /// The file is of a kind that is not read.
-    #[error("{} is {kind}; give a CSV file with a header line, or a Parquet file", file(path))]
+    #[error("{} is {kind}; give a CSV file in UTF-8 with a header line, JSON Lines or Parquet", file(path))]
     FileKind {
         /// The file.
         path: PathBuf,
@@ -164,16 +156,89 @@ pub enum Error {
         /// The cell's text.
         cell: String,
     },
-    /// A column of a Parquet file is not of a numeric type.
-    #[error("column {} is of type {kind}, not a number; write it as numbers", quoted(column))]
+    /// A cell is not a date or time.
+    #[error(
+        "column {}, {place}: {} is not a time; write times such as 2024-01-31 12:30:00",
+        quoted(column),
+        quoted(cell)
+    )]
+    NotTime {
+        /// The column.
+        column: String,
+        /// The first bad row.
+        place: Place,
+        /// The cell's text.
+        cell: String,
+    },
+    /// A column holds numbers and a few other texts.
+    #[error(
+        "column {}, {place}: {} is not a number, but most other cells of the column are; correct the cell",
+        quoted(column),
+        quoted(cell)
+    )]
+    Mixed {
+        /// The column.
+        column: String,
+        /// The first bad row.
+        place: Place,
+        /// The cell's text.
+        cell: String,
+    },
+    /// A line of a JSON Lines file that is not an object.
+    #[error("line {line} of {} is no row ({reason}); write one object on each line", file(path))]
+    JsonLine {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A key of a JSON Lines file that appears too late to be a column.
+    #[error(
+        "line {line} has the key {}, which none of the first {lines} lines has; add it to the first line",
+        quoted(key)
+    )]
+    LateKey {
+        /// The key.
+        key: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// How many lines are looked at for keys.
+        lines: usize,
+    },
+    /// A value that is a list or an object.
+    #[error(
+        "column {}, line {line}: the value is a list or an object; write a number or a text",
+        quoted(column)
+    )]
+    Nested {
+        /// The column.
+        column: String,
+        /// The line, counted from 1.
+        line: u64,
+    },
+    /// A table with too many columns.
+    #[error("the table has {found} columns, and at most {most} are read; give fewer columns")]
+    TooManyColumns {
+        /// Columns found.
+        found: usize,
+        /// Most that are read.
+        most: usize,
+    },
+    /// A column of a Parquet file is of a type that is not read.
+    #[error("column {} is of type {kind}, which is not read; write it as numbers or text", quoted(column))]
     NotNumeric {
         /// The column.
         column: String,
         /// Its type.
         kind: String,
     },
-    /// A cell of a feature is empty or not a number (NaN).
-    #[error("column {}, {place}: the value is missing; fill it in or remove the row", quoted(column))]
+    /// A cell of a feature is empty or not a number (NaN), and the training knows no such cells.
+    #[error(
+        "column {}, {place}: the value is missing, but no value was in the training; fill it in or remove the row",
+        quoted(column)
+    )]
     Missing {
         /// The column.
         column: String,
@@ -279,6 +344,18 @@ pub enum Error {
     /// No column is left to learn from.
     #[error("no column is left to learn from; ignore fewer columns")]
     NoFeatures,
+    /// Every column was left out, though nobody asked for it.
+    #[error(
+        "no column is left to learn from: column {} is left out because {reason}; say what it is with --numeric or \
+         --categorical, or give more columns",
+        quoted(name)
+    )]
+    AllLeftOut {
+        /// The first of them.
+        name: String,
+        /// Why it was left out.
+        reason: crate::encode::Reason,
+    },
     /// Too few rows to learn from.
     #[error("a fit needs at least 2 rows, but the table has {rows}; give more rows")]
     TooFewRows {
@@ -303,6 +380,9 @@ impl Error {
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::NotNumber { column, .. }
+            | Self::NotTime { column, .. }
+            | Self::Mixed { column, .. }
+            | Self::Nested { column, .. }
             | Self::NotNumeric { column, .. }
             | Self::Missing { column, .. }
             | Self::Infinite { column, .. } => Some(column),

@@ -1,4 +1,5 @@
 //! The trained, immutable detector: scores rows.
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
@@ -184,7 +185,7 @@ impl Detector {
     pub(crate) fn fill_block(
         &self,
         block: &mut Block<f32>,
-        columns: &[&[f64]],
+        columns: &[Cow<'_, [f64]>],
         scalers: &[Scaler],
         rows: Range<usize>,
     ) {

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use diad::table::{BATCH_ROWS, FileSource, Selection, Source, Table};
+use diad::table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
 use diad::{Error, Result};
 use parquet::basic::Compression;
 use parquet::data_type::DoubleType;
@@ -52,7 +52,8 @@ fn write(path: &Path, groups: &[usize], compression: Compression) {
 
 #[test]
 fn every_numeric_type_is_read() {
-    let batches = read(&fixture("types.parquet"), &Selection::except(&["text", "when", "answer"])).unwrap();
+    let numbers = Selection::except(&["text", "when", "answer"]).reading("bool", ReadAs::Numbers);
+    let batches = read(&fixture("types.parquet"), &numbers).unwrap();
     let rows: Vec<usize> = batches.iter().map(Table::rows).collect();
     assert_eq!(rows, [450, 450, 100]);
     type Formula = fn(u32) -> f64;
@@ -99,12 +100,22 @@ fn labels_may_be_words_numbers_or_truth_values() {
 }
 
 #[test]
-fn columns_that_are_not_numbers_are_named() {
-    let message = |ignored: &[&str]| {
-        read(&fixture("types.parquet"), &Selection::except(ignored)).unwrap_err().to_string()
-    };
-    assert_eq!(message(&[]), "column \"text\" is of type text, not a number; write it as numbers");
-    assert!(message(&["text"]).starts_with("column \"when\" is of type timestamp, not a number"));
+fn texts_times_and_truth_values_are_read() {
+    let batches = read(&fixture("types.parquet"), &Selection::only(["text", "when", "bool"])).unwrap();
+    for row in 0..450 {
+        assert_eq!(batches[1].values(0).text(row), Some(format!("t{}", row % 5).as_str()));
+        assert_eq!(batches[0].values(2).text(row), Some(if row % 3 == 0 { "true" } else { "false" }));
+    }
+    let day = 18_262.0 * 86_400.0;
+    assert!(matches!(batches[2].values(1), Values::Times(times) if times.iter().all(|&time| time == day)));
+    let numbers = Selection::only(["text"]).reading("text", ReadAs::Numbers);
+    let error = read(&fixture("types.parquet"), &numbers).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "column \"text\", row 0 (counted from 0): \"t0\" is not a number; correct the cell"
+    );
+    let categories = Selection::only(["i32"]).reading("i32", ReadAs::Texts);
+    assert_eq!(read(&fixture("types.parquet"), &categories).unwrap()[0].values(0).text(1), Some("-499"));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use crate::encode::Scaler;
 /// Most marks on an axis, and the least distance between two as a share of its length.
 const MOST_TICKS: usize = 7;
 const LEAST_DISTANCE: f64 = 0.13;
+/// Most characters of the name of a category at a mark.
+const LONGEST_LABEL: usize = 12;
 /// Most steps between marks on an even axis.
 const EVEN_STEPS: f64 = 6.5;
 /// Powers of ten, and steps, tried on a bent axis, and what counts as a wide gap there.
@@ -26,6 +28,8 @@ pub struct Axis {
     pub max: f64,
     /// All values the training rows had, where these are few.
     pub distinct: Option<Vec<f64>>,
+    /// The names of the categories, most frequent first; none for numbers.
+    pub categories: Vec<String>,
 }
 
 /// A mark on an axis.
@@ -51,6 +55,9 @@ impl Axis {
     /// Round numbers along the axis, or all its values if there are only a few.
     pub fn ticks(&self) -> Vec<Tick> {
         let tick = |value: f64| Tick { position: self.position(value), label: super::number(value) };
+        if !self.categories.is_empty() {
+            return self.category_ticks();
+        }
         if let Some(distinct) = self.distinct.as_ref().filter(|distinct| distinct.len() <= 3) {
             return distinct.iter().map(|&value| tick(value)).collect();
         }
@@ -90,6 +97,18 @@ impl Axis {
         ticks
     }
 
+    /// The most frequent categories that leave room for each other.
+    fn category_ticks(&self) -> Vec<Tick> {
+        let mut ticks: Vec<Tick> = Vec::new();
+        for (value, name) in self.categories.iter().enumerate() {
+            let position = self.position(value as f64);
+            if ticks.last().is_none_or(|last| position - last.position >= LEAST_DISTANCE) {
+                ticks.push(Tick { position, label: shortened(name) });
+            }
+        }
+        ticks
+    }
+
     /// The multiples of a step within the range; none if there are very many, or the step is finer than the numbers.
     fn multiples(&self, (factor, power): (f64, f64)) -> Vec<f64> {
         let step = factor * libm::pow(10.0, power);
@@ -106,6 +125,13 @@ impl Axis {
     }
 }
 
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= LONGEST_LABEL {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST_LABEL - 1).chain(['…']).collect()
+}
+
 /// Round steps from the size of a range downwards: a factor and a power of ten.
 fn steps(range: f64) -> impl Iterator<Item = (f64, f64)> {
     let power = libm::floor(libm::log10(range));
@@ -119,7 +145,8 @@ impl Explainer<'_> {
         let values = self.detector.profile().columns[column].distinct();
         let original = |&value: &f32| scaler.original(value).clamp(given.min, given.max);
         let distinct = values.map(|values| values.iter().map(original).collect());
-        Axis { scaler, min: given.min, max: given.max, distinct }
+        let categories = (0..given.positions()).map(|position| given.words(position as f64)).collect();
+        Axis { scaler, min: given.min, max: given.max, distinct, categories }
     }
 
     /// The shares of the training rows in so many equal parts of a column's axis.
@@ -138,11 +165,12 @@ impl Explainer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{Bend, Column};
+    use crate::encode::{Bend, Column, View};
 
     fn labels(min: f64, max: f64, bend: Option<Bend>) -> Vec<String> {
-        let scaler = Scaler::new(&Column { name: "c".into(), min, max, bend }, true);
-        let axis = Axis { scaler, min, max, distinct: None };
+        let scaler =
+            Scaler::new(&Column { name: "c".into(), min, max, bend, ..Column::default() }, View::Bent);
+        let axis = Axis { scaler, min, max, distinct: None, categories: Vec::new() };
         axis.ticks().into_iter().map(|tick| tick.label).collect()
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Explainer;
+use crate::encode::Kind;
 
 /// On which side of the training rows a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +24,16 @@ pub struct Standing {
     /// Whether it lies outside the range seen in training.
     pub outside: Option<Outside>,
     few_values: bool,
+    /// Whether the value is a category or missing, and so neither high nor low.
+    unordered: bool,
 }
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let same = self.up_to - self.below;
         match self.outside {
+            _ if self.unordered && same <= 0.0 => write!(f, "as in no training row"),
+            _ if self.unordered => write!(f, "as in {} of rows", percent(same)),
             Some(Outside::Below) => write!(f, "below the range seen in training"),
             Some(Outside::Above) => write!(f, "above the range seen in training"),
             None if self.few_values && same > 0.0 => write!(f, "as in {} of rows", percent(same)),
@@ -75,6 +80,16 @@ impl Explainer<'_> {
     pub fn standing(&self, column: usize, value: f64) -> Standing {
         let given = &self.detector.encoder().columns()[column];
         let spread = &self.detector.profile().columns[column];
+        if let (true, Some(gaps)) = (value.is_nan(), given.gaps) {
+            let share = gaps.rows as f64 / self.detector.training_rows().max(1) as f64;
+            return Standing {
+                below: 0.0,
+                up_to: share.min(1.0),
+                outside: None,
+                few_values: true,
+                unordered: true,
+            };
+        }
         let scaled = self.scalers[column].scale(value);
         let outside = if value < given.min {
             Some(Outside::Below)
@@ -84,7 +99,14 @@ impl Explainer<'_> {
             None
         };
         let few_values = spread.distinct().is_some_and(|distinct| distinct.len() <= 10);
-        Standing { below: spread.below(scaled), up_to: spread.up_to(scaled), outside, few_values }
+        let unordered = given.positions() > 0;
+        Standing { below: spread.below(scaled), up_to: spread.up_to(scaled), outside, few_values, unordered }
+    }
+
+    /// A value of a column in words: a number, the name of a category, `missing`.
+    pub fn words(&self, column: usize, value: f64) -> String {
+        let given = &self.detector.encoder().columns()[column];
+        if given.kind == Kind::Number && !value.is_nan() { number(value) } else { given.words(value) }
     }
 
     /// The share of training rows with a lower score.
@@ -109,7 +131,12 @@ impl Explainer<'_> {
             .iter()
             .zip(values)
             .map(|(&column, &value)| {
-                format!("{} = {}, {}", names[column].name, number(value), self.standing(column, value))
+                format!(
+                    "{} = {}, {}",
+                    names[column].name,
+                    self.words(column, value),
+                    self.standing(column, value)
+                )
             })
             .collect();
         parts.join("; with ")

@@ -166,9 +166,9 @@ fn another_version_is_named() {
 #[test]
 fn the_most_entangled_model_can_be_loaded() {
     let params = Params { layers: 3, trees: 400, depth: 1, outputs: 2, attention: 1, ..Params::paper() };
-    let column = crate::encode::Column { name: "x".into(), min: 0.0, max: 1.0, bend: None };
-    let feature = crate::encode::Feature { column: 0, bent: false };
-    let encoder = serde_json::json!({ "columns": [column], "features": [feature], "constants": [] });
+    let column = crate::encode::Column { name: "x".into(), max: 1.0, ..Default::default() };
+    let feature = crate::encode::Feature { column: 0, view: crate::encode::View::Plain };
+    let encoder = serde_json::json!({ "columns": [column], "features": [feature], "left_out": [] });
     let header = serde_json::json!({ "params": params, "encoder": encoder, "training_rows": 9,
         "tree_factor": 1.0, "shift": 0.0, "curves": [], "grids": [],
         "column_spreads": [1], "score_spread": 1, "pairs": [] });

@@ -1,55 +1,49 @@
-//! Reads CSV: comma-separated UTF-8 text with a header line.
+//! Reads CSV: UTF-8 text with a header line, its cells separated by commas, semicolons, tabs or vertical bars.
 //!
-//! Blank lines are skipped, as most readers do, except in a table of one column, where a blank line
-//! can only be a missing value.
+//! Blank lines are skipped, as most readers do, except in a table of one column, where a blank line between rows can
+//! only be a missing value.
 
 use std::io::{self, BufRead};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use csv_core::ReadRecordResult;
 
+use super::cells::Cells;
 use super::select::Pick;
-use super::{Origin, Place, Reader, Selection, Table, batch_rows};
+use super::{Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
 
 /// A row longer than this is taken for a quotation mark that is never closed.
 const LONGEST_ROW: usize = 64 << 20;
 
+/// Bytes by which the room for a row grows.
+const ROOM: usize = 4096;
+
+/// Most columns of a table.
+pub(super) const MOST_COLUMNS: usize = 1 << 16;
+
 pub(super) struct CsvReader<R> {
     records: Records<R>,
-    width: usize,
-    header: Vec<String>,
+    cells: Cells,
     picks: Vec<Pick>,
     names: Vec<String>,
     any_rows: bool,
 }
 
 impl<R: BufRead> CsvReader<R> {
-    pub(super) fn new(input: R, path: &Path, selection: &Selection) -> Result<Self> {
-        let mut records = Records::new(input, path);
-        if !records.advance()? {
+    pub(super) fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
+        let mut records = Records::new(input, delimiter, path);
+        let mut cells = Cells::default();
+        if !records.advance(&mut cells)? {
             return Err(Error::EmptyFile { path: path.to_owned() });
         }
-        let header = records.texts()?;
+        let header = records.texts(&cells)?;
         check_header(&header, path)?;
         let picks = selection.resolve(&header)?;
         let names = picks.iter().map(|pick| header[pick.index].clone()).collect();
-        Ok(Self { records, width: header.len(), header, picks, names, any_rows: false })
-    }
-
-    fn cell(&self, pick: &Pick) -> Result<f64> {
-        let bytes = self.records.cell(pick.index);
-        if let (false, Some(number)) = (pick.is_label, whole_number(bytes)) {
-            return Ok(number);
-        }
-        let place = Place::Line(self.records.line);
-        let column = || self.header[pick.index].clone();
-        let Ok(text) = std::str::from_utf8(bytes) else { return Err(self.records.not_utf8()) };
-        if pick.is_label {
-            let label = if pick.may_be_unknown { parse_known_label(text) } else { parse_label(text) };
-            return label.ok_or_else(|| Error::Label { column: column(), place, cell: text.to_owned() });
-        }
-        parse_number(text).ok_or_else(|| Error::NotNumber { column: column(), place, cell: text.to_owned() })
+        cells.width = header.len();
+        Ok(Self { records, cells, picks, names, any_rows: false })
     }
 }
 
@@ -63,40 +57,39 @@ impl<R: BufRead> Reader for CsvReader<R> {
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
-        let most = batch_rows(self.picks.len());
-        let mut lines = Vec::new();
-        let mut columns = vec![Vec::new(); self.picks.len()];
-        while lines.len() < most && self.records.advance()? {
-            let found = self.records.cells();
-            if found != self.width {
-                return Err(Error::Ragged { line: self.records.line, found, expected: self.width });
+        let most = batch_rows(self.cells.width);
+        self.cells.clear();
+        while !self.cells.is_full(most) {
+            let (row, before) = (self.cells.rows(), self.cells.ends.len());
+            if !self.records.advance(&mut self.cells)? {
+                break;
             }
-            if let (1, Some(line)) = (self.width, self.records.blank_line) {
-                return Err(Error::Missing { column: self.header[0].clone(), place: Place::Line(line) });
+            let (found, expected) = (self.cells.ends.len() - before, self.cells.width);
+            if found != expected {
+                return Err(Error::Ragged { line: self.records.line, found, expected });
             }
-            for (pick, column) in self.picks.iter().zip(&mut columns) {
-                column.push(self.cell(pick)?);
+            // The blank lines before a row of one cell are rows of their own, but not those before the first row.
+            if expected == 1 && (self.any_rows || row > 0) {
+                let blanks = std::mem::take(&mut self.records.blank_lines);
+                let start = before.checked_sub(1).map_or(0, |last| self.cells.ends[last]);
+                let count = blanks.clone().count();
+                self.cells.ends.splice(before..before, std::iter::repeat_n(start, count));
+                self.cells.lines.splice(row..row, blanks);
             }
-            lines.push(self.records.line);
         }
-        if lines.is_empty() {
+        if self.cells.rows() == 0 {
             let path = self.records.path.clone();
             return if self.any_rows { Ok(None) } else { Err(Error::NoRows { path }) };
         }
         self.any_rows = true;
-        let rows = lines.len();
-        Ok(Some(Table::batch(&self.names, columns, rows, Origin::Lines(lines))))
+        self.cells.batch(&self.names, &self.picks, &self.records.path).map(Some)
     }
 }
 
 /// Refuses a first line that is not a line of column names.
 fn check_header(header: &[String], path: &Path) -> Result<()> {
-    if let [only] = header {
-        for (mark, separator) in [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")] {
-            if only.contains(mark) {
-                return Err(Error::Separator { path: path.to_owned(), separator });
-            }
-        }
+    if header.len() > MOST_COLUMNS {
+        return Err(Error::TooManyColumns { found: header.len(), most: MOST_COLUMNS });
     }
     let numbers: Option<Vec<f64>> = header.iter().map(|name| name.parse().ok()).collect();
     // Programs that know no names write 0, 1, 2, … as names: those are fine.
@@ -109,90 +102,49 @@ fn check_header(header: &[String], path: &Path) -> Result<()> {
     }
 }
 
-/// A short row of digits, the most common kind of cell, as its number.
-fn whole_number(bytes: &[u8]) -> Option<f64> {
-    const EXACT_DIGITS: usize = 15;
-    if bytes.is_empty() || bytes.len() > EXACT_DIGITS {
-        return None;
-    }
-    let mut number = 0u64;
-    for byte in bytes {
-        number = number * 10 + u64::from(byte.is_ascii_digit().then(|| byte - b'0')?);
-    }
-    Some(number as f64)
-}
-
-/// A number; NaN for a missing value; `None` for other text.
-fn parse_number(text: &str) -> Option<f64> {
-    const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "none"];
-    match text.parse() {
-        Ok(number) => Some(number),
-        Err(_) => MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)).then_some(f64::NAN),
-    }
-}
-
-/// 1 for an anomaly, 0 for a normal row, `None` for other text.
-pub(super) fn parse_label(text: &str) -> Option<f64> {
-    let is = |word: &&str| text.eq_ignore_ascii_case(word);
-    match text.parse() {
-        Ok(number) if number == 0.0 || number == 1.0 => Some(number),
-        Ok(_) => None,
-        Err(_) if ["true", "yes"].iter().any(is) => Some(1.0),
-        Err(_) if ["false", "no"].iter().any(is) => Some(0.0),
-        Err(_) => None,
-    }
-}
-
-/// As [`parse_label`], and NaN for an empty cell or a word for a missing value.
-pub(super) fn parse_known_label(text: &str) -> Option<f64> {
-    parse_label(text).or_else(|| parse_number(text).filter(|number| number.is_nan()))
-}
-
 /// The rows of a CSV file, one at a time, each with the line it starts at.
 struct Records<R> {
     input: R,
     path: PathBuf,
     core: csv_core::Reader,
-    fields: Vec<u8>,
-    ends: Vec<usize>,
-    count: usize,
     /// Line of the current row, counted from 1.
     line: u64,
-    /// The first of the blank lines just before the current row.
-    blank_line: Option<u64>,
+    /// The blank lines just before the current row.
+    blank_lines: Range<u64>,
     next_line: u64,
     last_byte: u8,
 }
 
 impl<R: BufRead> Records<R> {
-    fn new(input: R, path: &Path) -> Self {
+    fn new(input: R, delimiter: u8, path: &Path) -> Self {
         Self {
             input,
             path: path.to_owned(),
-            core: csv_core::Reader::new(),
-            fields: vec![0; 4096],
-            ends: vec![0; 64],
-            count: 0,
+            core: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
             line: 1,
-            blank_line: None,
+            blank_lines: 0..0,
             next_line: 1,
             last_byte: b'\n',
         }
     }
 
-    /// Goes to the next row; `false` at the end of the file.
-    fn advance(&mut self) -> Result<bool> {
+    /// Adds the next row to `cells`; `false` at the end of the file.
+    fn advance(&mut self, cells: &mut Cells) -> Result<bool> {
         self.skip_blank_lines()?;
         self.line = self.next_line;
         self.core.set_line(self.next_line);
-        let (mut length, mut count) = (0, 0);
-        loop {
+        // Both vectors are longer than what is in them while the parser writes; they are cut at the end.
+        let (start, first) = (cells.bytes.len(), cells.ends.len());
+        let (mut length, mut count) = (start, first);
+        cells.bytes.resize(start + ROOM, 0);
+        cells.ends.resize(first + cells.width.max(64) + 1, 0);
+        let found = loop {
             let input = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?;
             let at_end = input.is_empty();
             // A line feed ends the last row as the end of the file would, but not inside quotation marks.
             let input = if at_end { b"\n" } else { input };
             let (result, taken, written, ended) =
-                self.core.read_record(input, &mut self.fields[length..], &mut self.ends[count..]);
+                self.core.read_record(input, &mut cells.bytes[length..], &mut cells.ends[count..]);
             if let Some(&byte) = taken.checked_sub(1).and_then(|last| input.get(last)) {
                 self.last_byte = byte;
             }
@@ -203,27 +155,37 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::InputEmpty if at_end && written > 0 => {
                     return Err(Error::OpenQuote { line: self.line });
                 }
-                ReadRecordResult::InputEmpty if at_end => return Ok(false),
+                ReadRecordResult::InputEmpty if at_end => break false,
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull if self.fields.len() >= LONGEST_ROW => {
+                ReadRecordResult::OutputFull if length - start >= LONGEST_ROW => {
                     return Err(Error::OpenQuote { line: self.line });
                 }
-                ReadRecordResult::OutputFull => self.fields.resize(self.fields.len() * 2, 0),
-                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                ReadRecordResult::OutputFull => {
+                    cells.bytes.resize(length + (length - start).max(ROOM), 0);
+                }
+                ReadRecordResult::OutputEndsFull => cells.ends.resize(count + (count - first).max(64), 0),
                 ReadRecordResult::Record => {
-                    self.count = count;
                     // The core counts line feeds; one that follows a carriage return is not counted again.
                     self.next_line = self.core.line() + u64::from(self.last_byte == b'\r');
-                    return Ok(true);
+                    break true;
                 }
-                ReadRecordResult::End => return Ok(false),
+                ReadRecordResult::End => break false,
             }
+        };
+        if found {
+            cells.ends[first..count].iter_mut().for_each(|end| *end += start);
+            cells.lines.push(self.line);
+        } else {
+            (length, count) = (start, first);
         }
+        cells.bytes.truncate(length);
+        cells.ends.truncate(count);
+        Ok(found)
     }
 
     /// Skips the rest of the last line's end and the blank lines after it, counting lines.
     fn skip_blank_lines(&mut self) -> Result<()> {
-        self.blank_line = None;
+        self.blank_lines = 0..0;
         loop {
             let input = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?;
             let Some(&byte) = input.first() else { return Ok(()) };
@@ -232,32 +194,25 @@ impl<R: BufRead> Records<R> {
             }
             let ends_line_before = byte == b'\n' && self.last_byte == b'\r';
             if !ends_line_before {
-                self.blank_line.get_or_insert(self.next_line);
+                if self.blank_lines.is_empty() {
+                    self.blank_lines.start = self.next_line;
+                }
                 self.next_line += 1;
+                self.blank_lines.end = self.next_line;
             }
             self.last_byte = byte;
             self.input.consume(1);
         }
     }
 
-    fn cells(&self) -> usize {
-        self.count
-    }
-
-    /// A cell of the current row, without the white space around it.
-    fn cell(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        self.fields[start..self.ends[index]].trim_ascii()
-    }
-
-    /// The cells of the current row as text.
-    fn texts(&self) -> Result<Vec<String>> {
-        let text = |index| std::str::from_utf8(self.cell(index)).map(str::to_owned);
-        (0..self.count).map(text).collect::<std::result::Result<_, _>>().map_err(|_| self.not_utf8())
-    }
-
-    fn not_utf8(&self) -> Error {
-        Error::NotUtf8 { path: self.path.clone(), line: self.line }
+    /// The cells of the only row in `cells` as text.
+    fn texts(&self, cells: &Cells) -> Result<Vec<String>> {
+        let starts = std::iter::once(0).chain(cells.ends.iter().copied());
+        let text = |(start, &end): (usize, &usize)| {
+            std::str::from_utf8(cells.bytes[start..end].trim_ascii()).map(str::to_owned)
+        };
+        let texts = starts.zip(&cells.ends).map(text).collect::<std::result::Result<_, _>>();
+        texts.map_err(|_| Error::NotUtf8 { path: self.path.clone(), line: self.line })
     }
 }
 
@@ -267,11 +222,11 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::BATCH_ROWS;
+    use super::super::{BATCH_ROWS, Place, ReadAs, Values};
     use super::*;
 
     fn open(text: &[u8]) -> Result<CsvReader<&[u8]>> {
-        CsvReader::new(text, Path::new("t.csv"), &Selection::all())
+        CsvReader::new(text, b',', Path::new("t.csv"), &Selection::all())
     }
 
     fn first(text: &[u8]) -> Result<Table> {
@@ -305,7 +260,10 @@ mod tests {
             ("a,\"b\r\nb\"\r\n1,2\r\n3,x", 4),
             ("a,b\r\n1,2\n\r\n\n3,x", 5),
         ] {
-            match first(text.as_bytes()) {
+            let numbers = Selection::all().reading("b", ReadAs::Numbers).reading("b\nb", ReadAs::Numbers);
+            let numbers = numbers.reading("b\r\nb", ReadAs::Numbers);
+            let mut reader = CsvReader::new(text.as_bytes(), b',', Path::new("t.csv"), &numbers).unwrap();
+            match reader.next_batch() {
                 Err(Error::NotNumber { place: Place::Line(found), .. }) => {
                     assert_eq!(found, line, "{text:?}")
                 }
@@ -319,7 +277,9 @@ mod tests {
         let table = first(b"a,b,c\n,NA,nan\n1,null,N/A\n").unwrap();
         assert!(table.column(0)[0].is_nan() && table.column(1).iter().all(|value| value.is_nan()));
         assert_eq!(table.place(1), Place::Line(3));
-        assert!(matches!(first(b"a\n1\n\n2\n"), Err(Error::Missing { place: Place::Line(3), .. })));
+        let gap = first(b"a\n\n1\n\n\n2\n").unwrap();
+        assert!(gap.column(0)[1].is_nan() && gap.column(0)[2].is_nan());
+        assert_eq!((gap.rows(), gap.place(1), gap.place(3)), (4, Place::Line(4), Place::Line(6)));
         assert_eq!(first(b"a\n1\n2\n\n\n").unwrap().rows(), 2);
         assert_eq!(first(b"a\r\n1\r\n2\r\n\r\n").unwrap().rows(), 2);
     }
@@ -329,7 +289,6 @@ mod tests {
         assert!(matches!(open(b""), Err(Error::EmptyFile { .. })));
         assert!(matches!(open(b"\n\r\n"), Err(Error::EmptyFile { .. })));
         assert!(matches!(open(b"1.5,2,3\n4,5,6\n"), Err(Error::NoHeader { .. })));
-        assert!(matches!(open(b"a;b;c\n4;5;6\n"), Err(Error::Separator { .. })));
         assert!(matches!(open(b"a,b,a\n"), Err(Error::DuplicateColumn { .. })));
         assert!(matches!(open(b"a,\xff\n1,2\n"), Err(Error::NotUtf8 { line: 1, .. })));
         assert_eq!(first(b"0,1,2\n4,5,6\n").unwrap().names(), ["0", "1", "2"]);
@@ -347,10 +306,24 @@ mod tests {
     }
 
     #[test]
+    fn texts_times_and_numbers_are_told_apart() {
+        let table = first(b"n,w,t,m\n1,a,2024-01-31,7\n,b,,x\n2.5,,2024-02-01 06:00,\n3,a,NA,?\n").unwrap();
+        assert!(matches!(table.values(0), Values::Numbers(_)));
+        assert!(matches!(table.values(2), Values::Times(times) if times[2] - times[0] == 30.0 * 3600.0));
+        let words: Vec<Option<&str>> = (0..4).map(|row| table.values(1).text(row)).collect();
+        assert_eq!(words, [Some("a"), Some("b"), None, Some("a")]);
+        let mixed: Vec<Option<&str>> = (0..4).map(|row| table.values(3).text(row)).collect();
+        assert_eq!(mixed, [Some("7"), Some("x"), None, None]);
+        let texts = Selection::only(["n"]).reading("n", ReadAs::Texts);
+        let mut reader = CsvReader::new(&b"n\n01\n1\n"[..], b',', Path::new("t.csv"), &texts).unwrap();
+        assert_eq!(reader.next_batch().unwrap().unwrap().values(0).text(0), Some("01"));
+    }
+
+    #[test]
     fn an_open_quotation_mark_is_an_error_in_any_column() {
         let read = |text: &str| {
             let mut reader =
-                CsvReader::new(text.as_bytes(), Path::new("t.csv"), &Selection::except(&["name"]))?;
+                CsvReader::new(text.as_bytes(), b',', Path::new("t.csv"), &Selection::except(&["name"]))?;
             Ok(reader.next_batch()?.expect("rows").column(0).to_vec())
         };
         for (text, line) in [
@@ -377,27 +350,9 @@ mod tests {
     fn columns_that_are_not_selected_may_hold_anything() {
         let selection = Selection::except(&["name"]);
         let text = b"name,x\n\"a, b\nc\",1\n\xff\xfe,2\n";
-        let mut reader = CsvReader::new(&text[..], Path::new("t.csv"), &selection).unwrap();
+        let mut reader = CsvReader::new(&text[..], b',', Path::new("t.csv"), &selection).unwrap();
         assert_eq!(reader.next_batch().unwrap().unwrap().column(0), [1.0, 2.0]);
         assert!(reader.next_batch().unwrap().is_none());
-    }
-
-    #[test]
-    fn labels_may_be_words() {
-        let words = ["1", "0", "true", "FALSE", "Yes", "no", "1.0"].map(parse_label);
-        assert_eq!(words, [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0].map(Some));
-        assert_eq!(["2", "", "nan", "maybe"].map(parse_label), [None; 4]);
-    }
-
-    #[test]
-    fn digits_are_read_as_any_number_is() {
-        for text in ["0", "7", "007", "123456789012345"] {
-            assert_eq!(whole_number(text.as_bytes()), text.parse().ok(), "{text}");
-        }
-        assert_eq!(
-            ["", "1.5", "-1", "1234567890123456", "x"].map(|text| whole_number(text.as_bytes())),
-            [None; 5]
-        );
     }
 
     #[test]

@@ -1,25 +1,33 @@
-//! A table in a file, CSV or Parquet.
+//! A table in a file or on standard input.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use super::csv::CsvReader;
+use super::detect::{self, Format};
+use super::json::JsonReader;
 use super::parquet::ParquetReader;
 use super::{Reader, Selection, Source};
+use crate::error::file_error;
 use crate::{Error, Result};
 
-/// A CSV or Parquet file. The format is told from the file's first bytes.
+/// First bytes that are looked at to tell what a file is.
+const START: u64 = 1 << 16;
+
+/// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines or Parquet. Text may be
+/// compressed with gzip or zstd. What the file is, is told from its first bytes, not from its name.
 ///
 /// ```
 /// use diad::table::{FileSource, Selection, Source};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("people.csv");
-/// std::fs::write(&path, "name,age\nAda,36\nGrace,85\n")?;
+/// std::fs::write(&path, "name;age\nAda;36\nGrace;85\n")?;
 /// let source = FileSource::new(&path);
-/// let batch = source.open(&Selection::except(&["name"]))?.next_batch()?.expect("two rows");
-/// assert_eq!(batch.column(0), [36.0, 85.0]);
+/// let batch = source.open(&Selection::all())?.next_batch()?.expect("two rows");
+/// assert_eq!(batch.values(0).text(1), Some("Grace"));
+/// assert_eq!(batch.column(1), [36.0, 85.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -41,29 +49,70 @@ impl FileSource {
 
 impl Source for FileSource {
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
-        let failed = |source| Error::File { action: "read", path: self.path.clone(), source };
+        let failed = |source| file_error("read", &self.path, source);
         let mut file = File::open(&self.path).map_err(failed)?;
-        let mut start = Vec::with_capacity(4);
-        file.by_ref().take(4).read_to_end(&mut start).map_err(failed)?;
-        if start.is_empty() {
-            return Err(Error::EmptyFile { path: self.path.clone() });
-        }
-        let other_kind = match start[..] {
-            [0x1f, 0x8b, ..] => Some("compressed with gzip"),
-            [0x28, 0xb5, 0x2f, 0xfd] => Some("compressed with zstd"),
-            [b'P', b'K', 3, 4] => Some("a ZIP archive or a spreadsheet"),
-            _ => None,
-        };
-        if let Some(kind) = other_kind {
-            return Err(Error::FileKind { path: self.path.clone(), kind });
-        }
+        let mut start = Vec::with_capacity(8);
+        file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
         let named_parquet =
             self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
-        if start == *b"PAR1" || named_parquet {
+        if !start.is_empty() && (named_parquet || detect::format(&start) == Format::Parquet) {
             return Ok(Box::new(ParquetReader::new(file, &self.path, selection)?));
         }
         file.rewind().map_err(failed)?;
-        let input = BufReader::with_capacity(1 << 18, file);
-        Ok(Box::new(CsvReader::new(input, &self.path, selection)?))
+        read_stream(Box::new(file), &self.path, selection)
     }
+}
+
+/// Reads a table once from a stream: CSV or JSON Lines, also compressed. `name` is what messages call it.
+///
+/// ```
+/// use diad::table::{Selection, read_stream};
+///
+/// let text = "age\tjob\n36\tstudent\n".as_bytes();
+/// let mut reader = read_stream(Box::new(text), "people".as_ref(), &Selection::all())?;
+/// assert_eq!(reader.next_batch()?.expect("a row").values(1).text(0), Some("student"));
+/// # Ok::<(), diad::Error>(())
+/// ```
+///
+/// # Errors
+/// If the stream cannot be read, is of a kind that cannot be read as a stream, or lacks a selected column.
+pub fn read_stream<'a>(
+    input: Box<dyn Read + 'a>,
+    name: &Path,
+    selection: &Selection,
+) -> Result<Box<dyn Reader + 'a>> {
+    let failed = |source| file_error("read", name, source);
+    let (mut start, mut input) = peek(input).map_err(failed)?;
+    // A compressed file may hold a compressed file, but not for ever.
+    for _ in 0..2 {
+        let decoder: Box<dyn Read + 'a> = match detect::format(&start) {
+            Format::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(input))),
+            Format::Zstd => Box::new(zstd::stream::read::Decoder::new(input).map_err(failed)?),
+            _ => break,
+        };
+        (start, input) = peek(decoder).map_err(failed)?;
+    }
+    let other = |kind| Err(Error::FileKind { path: name.to_owned(), kind });
+    if start.is_empty() {
+        return Err(Error::EmptyFile { path: name.to_owned() });
+    }
+    let whole = (start.len() as u64) < START;
+    let text = BufReader::with_capacity(1 << 18, input);
+    match detect::format(&start) {
+        Format::Csv => {
+            let delimiter = detect::delimiter(&start, whole);
+            Ok(Box::new(CsvReader::new(text, delimiter, name, selection)?))
+        }
+        Format::JsonLines => Ok(Box::new(JsonReader::new(text, name, selection)?)),
+        Format::Parquet => other("a Parquet file inside another one"),
+        Format::Gzip | Format::Zstd => other("compressed more than twice"),
+        Format::Other(kind) => other(kind),
+    }
+}
+
+/// The first bytes of a stream, and the stream from its start.
+fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+    let mut start = Vec::new();
+    input.by_ref().take(START).read_to_end(&mut start)?;
+    Ok((start.clone(), Box::new(Cursor::new(start).chain(input))))
 }

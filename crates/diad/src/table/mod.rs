@@ -1,8 +1,7 @@
-//! Tables of numbers with named columns, in memory or streamed from a file. Knows nothing else.
+//! Tables with named columns of numbers, texts or times, in memory or streamed from a file. Knows nothing else.
 //!
-//! A [`Source`] can be read from its first row as often as wanted: a [`FileSource`] (CSV or Parquet)
-//! or a [`Table`] in memory. A [`Selection`] says which columns are read; the other columns may hold
-//! anything, also text.
+//! A [`Source`] can be read from its first row as often as wanted: a [`FileSource`] or a [`Table`] in memory. A
+//! [`Selection`] says which columns are read, and as what; the other columns may hold anything.
 //!
 //! ```
 //! use diad::table::{Reader, Selection, Source, Table};
@@ -19,16 +18,23 @@ use std::fmt;
 
 use crate::{Error, Result};
 
+mod cells;
 mod csv;
+mod detect;
 mod file;
+mod json;
 mod parquet;
 mod select;
+mod time;
+mod values;
 
 pub use crate::error::quoted;
-pub use file::FileSource;
+pub use file::{FileSource, read_stream};
 #[doc(hidden)]
 pub use parquet::panic_is_caught;
-pub use select::Selection;
+pub use select::{ReadAs, Selection};
+pub use time::TimePart;
+pub use values::{Texts, Values};
 
 /// Rows per batch, at most.
 pub const BATCH_ROWS: usize = 8192;
@@ -66,13 +72,13 @@ enum Origin {
     Lines(Vec<u64>),
 }
 
-/// A table, or one batch of a streamed table: named columns of equal length. A missing value is NaN.
+/// A table, or one batch of a streamed table: named columns of equal length. A missing number is NaN.
 ///
 /// Two tables are equal if their names and values are.
 #[derive(Debug, Clone)]
 pub struct Table {
     names: Vec<String>,
-    columns: Vec<Vec<f64>>,
+    columns: Vec<Values>,
     rows: usize,
     origin: Origin,
 }
@@ -90,16 +96,34 @@ impl Default for Table {
 }
 
 impl Table {
-    /// A table of the given columns.
+    /// A table of columns of numbers.
     ///
     /// # Errors
     /// If a name repeats or the columns differ in length.
     pub fn new(names: Vec<String>, columns: Vec<Vec<f64>>) -> Result<Self> {
+        Self::of(names, columns.into_iter().map(Values::Numbers).collect())
+    }
+
+    /// A table of columns of any kind.
+    ///
+    /// ```
+    /// use diad::table::{Table, Texts, Values};
+    ///
+    /// let jobs: Texts = [Some("baker"), None, Some("baker")].into_iter().collect();
+    /// let columns = vec![Values::Numbers(vec![31.0, f64::NAN, 58.0]), Values::Texts(jobs)];
+    /// let table = Table::of(vec!["age".into(), "job".into()], columns)?;
+    /// assert_eq!(table.values(1).text(0), Some("baker"));
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a name repeats or the columns differ in length.
+    pub fn of(names: Vec<String>, columns: Vec<Values>) -> Result<Self> {
         if names.len() != columns.len() {
             return Err(Error::NameCount { names: names.len(), columns: columns.len() });
         }
         select::check_names(&names)?;
-        let rows = columns.first().map_or(0, Vec::len);
+        let rows = columns.first().map_or(0, Values::len);
         for (name, column) in names.iter().zip(&columns) {
             if column.len() != rows {
                 return Err(Error::ColumnLength { name: name.clone(), found: column.len(), expected: rows });
@@ -109,7 +133,7 @@ impl Table {
     }
 
     /// A batch of a reader. The reader answers for names that differ and columns of `rows` values.
-    fn batch(names: &[String], columns: Vec<Vec<f64>>, rows: usize, origin: Origin) -> Self {
+    fn batch(names: &[String], columns: Vec<Values>, rows: usize, origin: Origin) -> Self {
         debug_assert!(names.len() == columns.len() && columns.iter().all(|column| column.len() == rows));
         Self { names: names.to_vec(), columns, rows, origin }
     }
@@ -120,11 +144,16 @@ impl Table {
     }
 
     /// The values of column `index`.
-    pub fn column(&self, index: usize) -> &[f64] {
+    pub fn values(&self, index: usize) -> &Values {
         &self.columns[index]
     }
 
-    /// The values of the column of that name, if there is one.
+    /// The numbers of column `index`; none where it holds texts or times.
+    pub fn column(&self, index: usize) -> &[f64] {
+        self.columns[index].numbers().unwrap_or_default()
+    }
+
+    /// The numbers of the column of that name, if there is one.
     pub fn column_named(&self, name: &str) -> Option<&[f64]> {
         self.names.iter().position(|known| known == name).map(|index| self.column(index))
     }
@@ -196,17 +225,11 @@ impl Reader for Slices<'_> {
             return Ok(None);
         }
         self.next = end;
-        let slice = |pick: &select::Pick| self.table.columns[pick.index][start..end].to_vec();
-        let columns: Vec<Vec<f64>> = self.picks.iter().map(slice).collect();
-        for (pick, values) in self.picks.iter().zip(&columns).filter(|(pick, _)| pick.is_label) {
-            if let Some(bad) = values.iter().position(|&value| !pick.takes_label(value)) {
-                return Err(Error::Label {
-                    column: self.table.names[pick.index].clone(),
-                    place: self.table.place(start + bad),
-                    cell: values[bad].to_string(),
-                });
-            }
-        }
+        let slice = |pick: &select::Pick| {
+            let values = self.table.columns[pick.index].slice(start..end);
+            values.read_as(pick.read_as, &self.table.names[pick.index], &|row| self.table.place(start + row))
+        };
+        let columns = self.picks.iter().map(slice).collect::<Result<Vec<Values>>>()?;
         let origin = match &self.table.origin {
             Origin::FirstRow(first) => Origin::FirstRow(first + start as u64),
             Origin::Lines(lines) => Origin::Lines(lines[start..end].to_vec()),

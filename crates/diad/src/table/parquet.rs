@@ -1,20 +1,20 @@
-//! Reads Parquet: flat columns of numbers and truth values, batch by batch within each row group.
+//! Reads Parquet: flat columns of numbers, truth values, texts and times, batch by batch within each row group.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::csv::{parse_known_label, parse_label};
 use super::select::Pick;
-use super::{Origin, Place, Reader, Selection, Table, batch_rows};
+use super::{Origin, Place, ReadAs, Reader, Selection, Table, Texts, Values, batch_rows};
 use crate::{Error, Result};
 
 pub(super) struct ParquetReader {
@@ -32,19 +32,22 @@ pub(super) struct ParquetReader {
 struct Column {
     pick: Pick,
     name: String,
-    number: Number,
+    stored: Stored,
     /// A value is there if its definition level is this.
     defined: i16,
     chunk: Option<ColumnReader>,
 }
 
-/// How stored integers become numbers.
+/// How stored values are to be understood.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
+enum Stored {
     Signed,
     Unsigned,
     /// Divided by this power of ten.
     Decimal(f64),
+    /// So many units are a second since the start of 1970.
+    Time(f64),
+    Text,
 }
 
 impl ParquetReader {
@@ -60,9 +63,9 @@ impl ParquetReader {
         let column = |pick: Pick| {
             let described = schema.column(pick.index);
             let name = all[pick.index].clone();
-            let number = number_of(&described, pick.is_label)
+            let stored = stored_as(&described)
                 .ok_or_else(|| Error::NotNumeric { column: name.clone(), kind: kind_of(&described) })?;
-            Ok(Column { pick, name, number, defined: described.max_def_level(), chunk: None })
+            Ok(Column { pick, name, stored, defined: described.max_def_level(), chunk: None })
         };
         let columns = selection.resolve(&all)?.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
         let names = columns.iter().map(|column| column.name.clone()).collect();
@@ -132,56 +135,70 @@ impl ParquetReader {
 }
 
 impl Column {
-    /// The next `rows` values; a null is NaN.
-    fn read(&mut self, rows: usize, first_row: u64, path: &Path) -> Result<Vec<f64>> {
+    /// The next `rows` values.
+    fn read(&mut self, rows: usize, first_row: u64, path: &Path) -> Result<Values> {
+        let values = self.read_stored(rows).map_err(|error| damaged(path, error))?;
+        let place = |row: usize| Place::Row(first_row + row as u64);
+        values.read_as(self.pick.read_as, &self.name, &place)
+    }
+
+    fn read_stored(&mut self, rows: usize) -> parquet::errors::Result<Values> {
         let defined = self.defined;
         let read = match &mut self.chunk {
             Some(ColumnReader::BoolColumnReader(chunk)) => {
+                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Texts) {
+                    let word = |cell: Option<bool>| cell.map(|truth| if truth { "true" } else { "false" });
+                    let cells = cells(chunk, rows, defined)?;
+                    return Ok(cells.into_iter().map(word).collect::<Texts>().into());
+                }
                 numbers(chunk, rows, defined, |&value| f64::from(value))
             }
             Some(ColumnReader::FloatColumnReader(chunk)) => {
                 numbers(chunk, rows, defined, |&value| f64::from(value))
             }
             Some(ColumnReader::DoubleColumnReader(chunk)) => numbers(chunk, rows, defined, |&value| value),
-            Some(ColumnReader::Int32ColumnReader(chunk)) => match self.number {
-                Number::Signed => numbers(chunk, rows, defined, |&value| f64::from(value)),
-                Number::Unsigned => numbers(chunk, rows, defined, |&value| f64::from(value.cast_unsigned())),
-                Number::Decimal(unit) => numbers(chunk, rows, defined, |&value| f64::from(value) / unit),
+            Some(ColumnReader::Int32ColumnReader(chunk)) => match self.stored {
+                Stored::Unsigned => numbers(chunk, rows, defined, |&value| f64::from(value.cast_unsigned())),
+                Stored::Decimal(unit) => numbers(chunk, rows, defined, |&value| f64::from(value) / unit),
+                Stored::Time(unit) => numbers(chunk, rows, defined, |&value| f64::from(value) / unit),
+                _ => numbers(chunk, rows, defined, |&value| f64::from(value)),
             },
-            Some(ColumnReader::Int64ColumnReader(chunk)) => match self.number {
-                Number::Signed => numbers(chunk, rows, defined, |&value| value as f64),
-                Number::Unsigned => numbers(chunk, rows, defined, |&value| value.cast_unsigned() as f64),
-                Number::Decimal(unit) => numbers(chunk, rows, defined, |&value| value as f64 / unit),
+            Some(ColumnReader::Int64ColumnReader(chunk)) => match self.stored {
+                Stored::Unsigned => numbers(chunk, rows, defined, |&value| value.cast_unsigned() as f64),
+                Stored::Decimal(unit) | Stored::Time(unit) => {
+                    numbers(chunk, rows, defined, |&value| value as f64 / unit)
+                }
+                _ => numbers(chunk, rows, defined, |&value| value as f64),
             },
             Some(ColumnReader::ByteArrayColumnReader(chunk)) => {
-                let cells = cells(chunk, rows, defined).map_err(|error| damaged(path, error))?;
-                return self.labels(&cells, first_row);
+                return texts(&cells(chunk, rows, defined)?).map(Values::Texts);
             }
             _ => Err(ParquetError::General("a column of an unexpected type".into())),
         };
-        let values = read.map_err(|error| damaged(path, error))?;
-        if self.pick.is_label
-            && let Some(bad) = values.iter().position(|&value| !self.pick.takes_label(value))
-        {
-            return Err(self.bad_label(first_row + bad as u64, &values[bad].to_string()));
-        }
-        Ok(values)
+        Ok(if matches!(self.stored, Stored::Time(_)) { Values::Times(read?) } else { Values::Numbers(read?) })
     }
+}
 
-    /// Labels written as text.
-    fn labels(&self, cells: &[Option<ByteArray>], first_row: u64) -> Result<Vec<f64>> {
-        let label = |(row, cell): (u64, &Option<ByteArray>)| {
-            let text = cell.as_ref().map_or("".into(), |bytes| String::from_utf8_lossy(bytes.data()));
-            let text = text.trim();
-            let label = if self.pick.may_be_unknown { parse_known_label(text) } else { parse_label(text) };
-            label.ok_or_else(|| self.bad_label(row, text))
+/// Cells as texts; an empty one is missing, as it is in CSV.
+fn texts(cells: &[Option<ByteArray>]) -> parquet::errors::Result<Texts> {
+    let mut known: HashMap<&[u8], u32> = HashMap::new();
+    let (mut levels, mut codes) = (Vec::new(), Vec::with_capacity(cells.len()));
+    for cell in cells {
+        let bytes = cell.as_ref().map_or(&b""[..], ByteArray::data);
+        let code = match known.get(bytes) {
+            Some(&code) => code,
+            None if bytes.trim_ascii().is_empty() => Texts::missing(),
+            None => {
+                let text = std::str::from_utf8(bytes)
+                    .map_err(|_| ParquetError::General("it holds bytes that are not text".into()))?;
+                levels.push(text.trim_ascii().to_owned());
+                known.insert(bytes, levels.len() as u32 - 1);
+                levels.len() as u32 - 1
+            }
         };
-        (first_row..).zip(cells).map(label).collect()
+        codes.push(code);
     }
-
-    fn bad_label(&self, row: u64, cell: &str) -> Error {
-        Error::Label { column: self.name.clone(), place: Place::Row(row), cell: cell.to_owned() }
-    }
+    Ok(Texts::new(levels, codes))
 }
 
 fn numbers<T: DataType>(
@@ -215,37 +232,45 @@ fn cells<T: DataType>(
     Ok(levels.iter().map(|&level| if level == defined { values.next() } else { None }).collect())
 }
 
-/// How the column's values become numbers; `None` if they are not numbers.
-fn number_of(column: &ColumnDescriptor, is_label: bool) -> Option<Number> {
+/// How the column's values are to be understood; `None` if they cannot be read.
+fn stored_as(column: &ColumnDescriptor) -> Option<Stored> {
     if column.max_rep_level() > 0 {
         return None;
     }
-    let power_of_ten = |scale: i32| Number::Decimal(10f64.powi(scale));
-    match column.physical_type() {
-        Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE => Some(Number::Signed),
-        Physical::BYTE_ARRAY if is_label => Some(Number::Signed),
-        Physical::INT32 | Physical::INT64 => match (column.logical_type_ref(), column.converted_type()) {
-            (Some(LogicalType::Integer(integer)), _) if integer.is_signed => Some(Number::Signed),
-            (Some(LogicalType::Integer(_)), _) => Some(Number::Unsigned),
-            (Some(LogicalType::Decimal(decimal)), _) => Some(power_of_ten(decimal.scale)),
-            (Some(_), _) => None,
-            (
-                None,
-                ConvertedType::UINT_8
-                | ConvertedType::UINT_16
-                | ConvertedType::UINT_32
-                | ConvertedType::UINT_64,
-            ) => Some(Number::Unsigned),
-            (None, ConvertedType::DECIMAL) => Some(power_of_ten(column.type_scale())),
-            (
-                None,
-                ConvertedType::NONE
-                | ConvertedType::INT_8
-                | ConvertedType::INT_16
-                | ConvertedType::INT_32
-                | ConvertedType::INT_64,
-            ) => Some(Number::Signed),
-            (None, _) => None,
+    let power_of_ten = |scale: i32| Stored::Decimal(10f64.powi(scale));
+    let days = Stored::Time(1.0 / 86_400.0);
+    match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
+        (Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE, ..) => Some(Stored::Signed),
+        (Physical::BYTE_ARRAY, Some(LogicalType::Decimal(_)), _)
+        | (Physical::BYTE_ARRAY, _, ConvertedType::DECIMAL) => None,
+        (Physical::BYTE_ARRAY, ..) => Some(Stored::Text),
+        (Physical::INT32 | Physical::INT64, Some(logical), _) => match logical {
+            LogicalType::Integer(integer) if integer.is_signed => Some(Stored::Signed),
+            LogicalType::Integer(_) => Some(Stored::Unsigned),
+            LogicalType::Decimal(decimal) => Some(power_of_ten(decimal.scale)),
+            LogicalType::Date => Some(days),
+            LogicalType::Timestamp(timestamp) => Some(Stored::Time(match timestamp.unit {
+                TimeUnit::MILLIS => 1e3,
+                TimeUnit::MICROS => 1e6,
+                TimeUnit::NANOS => 1e9,
+            })),
+            _ => None,
+        },
+        (Physical::INT32 | Physical::INT64, None, converted) => match converted {
+            ConvertedType::UINT_8
+            | ConvertedType::UINT_16
+            | ConvertedType::UINT_32
+            | ConvertedType::UINT_64 => Some(Stored::Unsigned),
+            ConvertedType::DECIMAL => Some(power_of_ten(column.type_scale())),
+            ConvertedType::NONE
+            | ConvertedType::INT_8
+            | ConvertedType::INT_16
+            | ConvertedType::INT_32
+            | ConvertedType::INT_64 => Some(Stored::Signed),
+            ConvertedType::DATE => Some(days),
+            ConvertedType::TIMESTAMP_MILLIS => Some(Stored::Time(1e3)),
+            ConvertedType::TIMESTAMP_MICROS => Some(Stored::Time(1e6)),
+            _ => None,
         },
         _ => None,
     }

@@ -17,7 +17,26 @@ use crate::{Error, Result};
 pub struct Selection {
     columns: Columns,
     label: Option<String>,
-    may_be_unknown: bool,
+    label_as: ReadAs,
+    kinds: HashMap<String, ReadAs>,
+}
+
+/// What the cells of a column are read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadAs {
+    /// What the cells of a batch are: numbers, else times, else texts. It may differ from batch to batch.
+    Found,
+    /// Numbers; any other cell is an error.
+    Numbers,
+    /// Texts, also where they are numbers.
+    Texts,
+    /// Times; any other cell is an error.
+    Times,
+    /// Labels: 1 for an anomaly, 0 for a normal row.
+    Labels,
+    /// Labels of which some may be missing, and are NaN then.
+    KnownLabels,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,16 +49,7 @@ enum Columns {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pick {
     pub(super) index: usize,
-    pub(super) is_label: bool,
-    /// Whether a label may be empty.
-    pub(super) may_be_unknown: bool,
-}
-
-impl Pick {
-    /// Whether a number, NaN for an empty cell, can be a label.
-    pub(super) fn takes_label(&self, value: f64) -> bool {
-        value == 0.0 || value == 1.0 || (self.may_be_unknown && value.is_nan())
-    }
+    pub(super) read_as: ReadAs,
 }
 
 impl Selection {
@@ -51,16 +61,18 @@ impl Selection {
     /// Every column but the given ones, in the order of the table. Each given one must be there.
     pub fn except(ignored: &[&str]) -> Self {
         let ignored = ignored.iter().map(|&name| name.to_owned()).collect();
-        Self { columns: Columns::Except(ignored), label: None, may_be_unknown: false }
+        Self {
+            columns: Columns::Except(ignored),
+            label: None,
+            label_as: ReadAs::Labels,
+            kinds: HashMap::new(),
+        }
     }
 
     /// The given columns, in the given order. Other columns of the table are left alone.
     pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        Self {
-            columns: Columns::Only(names.into_iter().map(Into::into).collect()),
-            label: None,
-            may_be_unknown: false,
-        }
+        let names = names.into_iter().map(Into::into).collect();
+        Self { columns: Columns::Only(names), label: None, label_as: ReadAs::Labels, kinds: HashMap::new() }
     }
 
     /// Also reads the labels in column `name`, as the last column: 1 for an anomaly, 0 for a normal row.
@@ -72,8 +84,19 @@ impl Selection {
 
     /// As [`Selection::with_label`], but a label may be empty: nothing is known of that row, and its label is NaN.
     pub fn with_known_labels(mut self, name: impl Into<String>) -> Self {
-        self.may_be_unknown = true;
+        self.label_as = ReadAs::KnownLabels;
         self.with_label(name)
+    }
+
+    /// Reads column `name` as what is said instead of what is found in it.
+    pub fn reading(mut self, name: impl Into<String>, read_as: ReadAs) -> Self {
+        self.kinds.insert(name.into(), read_as);
+        self
+    }
+
+    /// Whether columns that are not named are read too.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.columns, Columns::Except(_))
     }
 
     /// Finds the selected columns among the names of a table.
@@ -104,9 +127,9 @@ impl Selection {
         if let Some(&unnamed) = indices.iter().find(|&&index| names[index].is_empty()) {
             return Err(Error::UnnamedColumn { position: unnamed + 1 });
         }
-        let pick = |index, is_label| Pick { index, is_label, may_be_unknown: self.may_be_unknown };
-        let features = indices.into_iter().map(|index| pick(index, false));
-        Ok(features.chain(label.map(|index| pick(index, true))).collect())
+        let read_as = |index: usize| self.kinds.get(&names[index]).copied().unwrap_or(ReadAs::Found);
+        let features = indices.into_iter().map(|index| Pick { index, read_as: read_as(index) });
+        Ok(features.chain(label.map(|index| Pick { index, read_as: self.label_as })).collect())
     }
 }
 

@@ -67,7 +67,7 @@ pub fn fit(
 /// Weighs the parts of the score against each other: over the training rows each has a middle of 0 and a spread of 1,
 /// and the score is their mean by the weights of the settings.
 fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    let sample = Sample::new(matrix, encoder.columns().len(), params.seed);
+    let sample = Sample::new(matrix, &encoder, params.seed);
     let rows = sample.matrix(matrix);
     let total: f64 = params.weights().iter().sum();
     let mut combination = Combination::default();

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::encode::Matrix;
+use crate::encode::{Encoder, Matrix, SPACED_LEVELS, place_of};
 use crate::model::{Curve, Grid, Tables, place};
 use crate::params::Params;
 use crate::rng::{Purpose, Stream};
@@ -29,6 +29,8 @@ const BEYOND_CHANCE: f64 = 3.0;
 struct Column {
     values: Vec<f32>,
     two_valued: bool,
+    /// Positions of its categories; 0 for numbers.
+    positions: usize,
     /// Where its curves have their nodes.
     nodes: Vec<f32>,
     /// How surprising a value is, the logarithm of volume over rows, at equally spaced nodes.
@@ -41,12 +43,23 @@ impl Column {
     fn varies(&self) -> bool {
         self.nodes.len() > 1
     }
+
+    /// Nodes of a side of a grid. Frequent categories lie on them.
+    fn grid_nodes(&self) -> usize {
+        match self.positions {
+            0 if self.two_valued => 2,
+            0 => RELATION_NODES,
+            positions => positions.clamp(2, SPACED_LEVELS),
+        }
+    }
 }
 
 /// A sample of rows and what is known of their columns.
 pub struct Sample {
     rows: Vec<usize>,
     columns: Vec<Column>,
+    /// Which column of the table each belongs to.
+    origins: Vec<u32>,
 }
 
 /// One part of the score, before it is weighed against the others.
@@ -76,8 +89,8 @@ impl Part {
 }
 
 impl Sample {
-    /// Rows drawn without replacement, and their first `columns` features.
-    pub fn new(matrix: &Matrix, columns: usize, seed: u64) -> Self {
+    /// Rows drawn without replacement, and the features that tell all there is to know of them.
+    pub fn new(matrix: &Matrix, encoder: &Encoder, seed: u64) -> Self {
         let mut rows: Vec<usize> = (0..matrix.rows()).collect();
         let most = (CELLS / matrix.width).clamp(RELATION_ROWS, ROWS);
         if rows.len() > most {
@@ -85,8 +98,15 @@ impl Sample {
             rows.truncate(most);
             rows.sort_unstable();
         }
-        let columns = (0..columns).into_par_iter().map(|feature| column(matrix, &rows, feature)).collect();
-        Self { rows, columns }
+        let origins: Vec<u32> =
+            encoder.features()[..encoder.telling_features()].iter().map(|feature| feature.column).collect();
+        let telling = origins.par_iter().enumerate();
+        let columns =
+            telling.map(|(feature, &origin)| match encoder.columns()[origin as usize].positions() {
+                0 => column(matrix, &rows, feature),
+                positions => category(matrix, &rows, feature, positions),
+            });
+        Self { columns: columns.collect(), rows, origins }
     }
 
     /// How many rows it has.
@@ -136,7 +156,9 @@ impl Sample {
     /// The branches of the tree.
     fn tree(&self, seed: u64) -> Vec<[u32; 2]> {
         let varied = self.features(Column::varies);
-        let pairs = choose_pairs(&varied, seed);
+        let mut pairs = choose_pairs(&varied, seed);
+        // Two features of one column always go together.
+        pairs.retain(|&[a, b]| self.origins[a as usize] != self.origins[b as usize]);
         let step = self.rows.len().div_ceil(RELATION_ROWS);
         let told = |&pair: &[u32; 2]| (self.count(pair, step).information(), pair);
         let mut told: Vec<(f64, [u32; 2])> = pairs.par_iter().map(told).collect();
@@ -170,7 +192,7 @@ impl Sample {
     /// Every so many rows of a pair of columns, counted on a grid.
     fn count(&self, features: [u32; 2], step: usize) -> Counts {
         let columns = features.map(|feature| &self.columns[feature as usize]);
-        let nodes = columns.map(|column| if column.two_valued { 2 } else { RELATION_NODES });
+        let nodes = columns.map(Column::grid_nodes);
         let mut counts = vec![0.0f64; nodes[0] * nodes[1]];
         let mut rows = 0;
         for (&x, &y) in columns[0].values.iter().zip(&columns[1].values).step_by(step) {
@@ -275,7 +297,27 @@ fn column(matrix: &Matrix, rows: &[usize], feature: usize) -> Column {
     let n = values.len() as f64;
     let mean = logs.clone().sum::<f64>() / n;
     let unevenness = (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / n).sqrt() as f32;
-    Column { values, two_valued, nodes, surprise, unevenness }
+    Column { values, two_valued, positions: 0, nodes, surprise, unevenness }
+}
+
+/// A column of categories. Every category has a node, and so has one that the training did not have.
+fn category(matrix: &Matrix, rows: &[usize], feature: usize, positions: usize) -> Column {
+    let values: Vec<f32> = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
+    let nodes: Vec<f32> = (0..=positions).map(|position| place_of(position, positions)).collect();
+    let mut counts = vec![0.0f64; nodes.len()];
+    for value in &values {
+        counts[nodes.partition_point(|node| node < value)] += 1.0;
+    }
+    let n = values.len() as f64;
+    // Half of the range for every category, as if set against all others together.
+    let volume = 0.5;
+    let surprise = |count: &f64| libm::log(volume * (n + positions as f64) / (count + 1.0)) as f32;
+    let logs: Vec<f32> = counts.iter().map(surprise).collect();
+    let mean = counts.iter().zip(&logs).map(|(count, &log)| count * f64::from(log)).sum::<f64>() / n;
+    let spread = counts.iter().zip(&logs).map(|(count, &log)| count * (f64::from(log) - mean).powi(2));
+    let unevenness = (spread.sum::<f64>() / n).sqrt() as f32;
+    let surprise = Curve { feature: feature as u32, nodes: nodes.clone(), values: logs };
+    Column { values, two_valued: positions <= 2, positions, nodes, surprise, unevenness }
 }
 
 /// The logarithm of volume over rows at equally spaced nodes, one row added to each.
@@ -314,6 +356,11 @@ fn tails(column: &Column) -> Vec<f32> {
     sorted.sort_unstable_by(f32::total_cmp);
     let n = sorted.len() as f64;
     let tail = |&x: &f32| {
+        if column.positions > 0 {
+            // The rows of categories that are as rare or rarer.
+            let rare = (sorted.len() - sorted.partition_point(|&v| v < x)).max(1) as f64;
+            return -libm::log(rare / n) as f32 * column.unevenness;
+        }
         let below = sorted.partition_point(|&v| v <= x).max(1) as f64;
         let above = (sorted.len() - sorted.partition_point(|&v| v < x)).max(1) as f64;
         -libm::log(below.min(above) / n) as f32 * column.unevenness

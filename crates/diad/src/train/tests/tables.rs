@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::encode::{Encoder, Matrix};
 use crate::model::{Curve, Grid};
 use crate::rng::{Purpose, Stream};
-use crate::table::Table;
+use crate::table::{Table, Texts, Values};
 use crate::train::tables::{Sample, middle_and_spread};
 use crate::{Detector, Params, Scale, fit, persist};
 
@@ -28,8 +28,9 @@ fn data() -> (Table, Encoder, Matrix) {
 }
 
 fn sample() -> (Sample, Matrix) {
-    let (_, _, matrix) = data();
-    (Sample::new(&matrix, COLUMNS, 0), matrix)
+    let (_, encoder, matrix) = data();
+    assert_eq!(encoder.telling_features(), COLUMNS);
+    (Sample::new(&matrix, &encoder, 0), matrix)
 }
 
 fn params() -> Params {
@@ -142,16 +143,17 @@ fn relations_compare_pairs_with_their_columns() {
 #[test]
 fn the_tree_follows_the_strongest_relations() {
     let mut random = Stream::new(9, Purpose::Shuffle, 0);
-    let mut values = Vec::new();
+    let mut columns = vec![Vec::new(); 4];
     for _ in 0..2000 {
         let a = random.normal();
         let b = a + 0.3 * random.normal();
         let c = b + 0.3 * random.normal();
         let d = c + 0.3 * random.normal();
-        values.extend([c, a, d, b].map(|x| (x / 6.0) as f32));
+        columns.iter_mut().zip([c, a, d, b]).for_each(|(column, value)| column.push(value));
     }
-    let matrix = Matrix { width: 4, values };
-    let part = Sample::new(&matrix, 4, 0).relations(&params());
+    let table = Table::new(["c", "a", "d", "b"].map(String::from).to_vec(), columns).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Linear).unwrap();
+    let part = Sample::new(&matrix, &encoder, 0).relations(&params());
     let mut pairs: Vec<[u32; 2]> = part.tables.grids.iter().map(|grid| grid.features).collect();
     pairs.sort_unstable();
     assert_eq!(pairs, [[0, 2], [0, 3], [1, 3]]);
@@ -205,4 +207,31 @@ fn the_score_is_the_mean_of_its_parts_and_survives_the_file() {
     assert_eq!(again.score(&table).unwrap(), scores);
     // The trees are those of a fit without the other parts.
     assert_eq!(whole.parts().2, go(&parts[0].1).parts().2);
+}
+
+/// Categories are counted one by one, and one that the training did not have is the most surprising.
+#[test]
+fn categories_have_nodes_of_their_own() {
+    let cell = |i: usize| ["a", "b", "a", "c", "a", "a", "b", "a"][i % 8];
+    let texts: Texts = (0..ROWS).map(|i| Some(cell(i))).collect();
+    let gaps = (0..ROWS).map(|i| if i % 50 == 0 { f64::NAN } else { (i % 7) as f64 }).collect();
+    let table = Table::of(vec!["c".into(), "x".into()], vec![texts.into(), Values::Numbers(gaps)]).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
+    let sample = Sample::new(&matrix, &encoder, 0);
+    let relations = sample.relations(&params());
+    let curve = &relations.tables.curves[0];
+    assert_eq!(curve.nodes, [-1.0, 0.0, 1.0, 2.0]);
+    let n = ROWS as f64;
+    for (value, rows) in curve.values.iter().zip([0.625, 0.25, 0.125, 0.0].map(|share| share * n)) {
+        let expected = ((n + 3.0) / (2.0 * (rows + 1.0))).ln();
+        assert!(close(f64::from(*value), expected), "{value} instead of {expected}");
+    }
+    let tails = sample.tails();
+    let ratio = |share: f64| f64::from(tails.tables.curves[0].values[1]) / -share.ln();
+    let far = f64::from(tails.tables.curves[0].values[2]);
+    assert!(close(far, ratio(0.375) * -(0.125f64.ln())), "{far}");
+    assert_eq!(tails.tables.curves[0].values[0], 0.0);
+    // The mark of a missing value has a curve, but no grid with its own column.
+    assert_eq!(relations.tables.curves.iter().map(|curve| curve.feature).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(relations.tables.grids.iter().all(|grid| grid.features != [1, 2]));
 }

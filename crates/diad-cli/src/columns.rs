@@ -1,0 +1,74 @@
+//! What is made of the columns of a table, in words.
+
+use std::fmt::Write;
+
+use diad::encode::{Column, Kind, LeftOut, Reason, Roles};
+use diad::table::{printable, quoted};
+
+/// What the options say about columns.
+pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], numeric: &[String]) -> Roles {
+    let roles = label.into_iter().fold(Roles::default(), |roles, name| roles.ignore(name));
+    let roles = ignore.iter().fold(roles, |roles, name| roles.ignore(name));
+    let roles = categorical.iter().fold(roles, |roles, name| roles.categorical(name));
+    numeric.iter().fold(roles, |roles, name| roles.numeric(name))
+}
+
+/// Says which columns were left out although nobody asked for it.
+pub fn warn_of_left_out(columns: &[LeftOut]) {
+    // A constant column tells nothing, whatever it is taken as.
+    for LeftOut { name, reason } in columns.iter().filter(|column| column.reason != Reason::Constant) {
+        crate::complain(&format!(
+            "note: column {} is left out, because {reason}; keep it with --numeric or --categorical",
+            quoted(name)
+        ));
+    }
+}
+
+/// One line for each column of a model.
+pub fn listed(columns: &[Column]) -> String {
+    let names: Vec<String> = columns.iter().map(|column| printable(&column.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
+    let mut text = String::new();
+    for (name, column) in names.iter().zip(columns) {
+        let _ = writeln!(text, "  {name:<width$}  {}", described(column));
+    }
+    text
+}
+
+fn described(column: &Column) -> String {
+    let mut text = match &column.kind {
+        Kind::Category { levels, others } => {
+            let name = |position: usize| printable(&column.words(position as f64));
+            let shown: Vec<String> = (0..levels.len().min(5)).map(name).collect();
+            let more = levels.len().saturating_sub(shown.len());
+            let mut text =
+                format!("{}: {}", plural(levels.len(), "category", "categories"), shown.join(", "));
+            if more > 0 {
+                let _ = write!(text, ", and {more} more");
+            }
+            if *others > 0 {
+                let _ = write!(text, "; {others} rows of rarer ones");
+            }
+            text
+        }
+        Kind::Time { .. } => {
+            format!("{} to {}", printable(&column.words(column.min)), printable(&column.words(column.max)))
+        }
+        Kind::Number => format!("{} to {}", number(column.min), number(column.max)),
+    };
+    if let Some(gaps) = column.gaps {
+        let _ = write!(text, "; missing in {} rows", gaps.rows);
+    }
+    text
+}
+
+/// So many of something.
+pub fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A number, in powers of ten where it would be long.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e15 || (size < 1e-6 && size > 0.0) { format!("{value:e}") } else { value.to_string() }
+}

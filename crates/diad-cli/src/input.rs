@@ -1,0 +1,60 @@
+//! The table of a command: a file, or standard input.
+
+use std::cell::Cell;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use diad::table::{FileSource, Reader, Selection, Source, printable, read_stream};
+use tempfile::NamedTempFile;
+
+/// A table to read.
+pub enum Input {
+    /// A file.
+    File(FileSource),
+    /// Standard input, kept in a file that goes away with this value.
+    Kept { file: FileSource, _copy: NamedTempFile },
+    /// Standard input, which can be read once.
+    Once(Cell<bool>),
+}
+
+/// What messages call standard input.
+const STANDARD_INPUT: &str = "standard input";
+
+impl Input {
+    /// A table that can be read more than once. Standard input is copied into a temporary file.
+    pub fn new(path: &Path) -> Result<Self> {
+        if path != Path::new("-") {
+            return Ok(Self::File(FileSource::new(path)));
+        }
+        let mut file = NamedTempFile::new().context("cannot make a temporary file for standard input")?;
+        io::copy(&mut io::stdin().lock(), &mut file)
+            .context("cannot keep standard input in a temporary file")?;
+        Ok(Self::Kept { file: FileSource::new(file.path()), _copy: file })
+    }
+
+    /// A table that is read once.
+    pub fn once(path: &Path) -> Self {
+        if path == Path::new("-") { Self::Once(Cell::new(false)) } else { Self::File(FileSource::new(path)) }
+    }
+
+    /// Its name for messages.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(file) => printable(&file.path().to_string_lossy()),
+            _ => STANDARD_INPUT.into(),
+        }
+    }
+}
+
+impl Source for Input {
+    fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
+        match self {
+            Self::File(file) | Self::Kept { file, .. } => file.open(selection),
+            Self::Once(used) => {
+                debug_assert!(!used.replace(true));
+                read_stream(Box::new(io::stdin()), &PathBuf::from(STANDARD_INPUT), selection)
+            }
+        }
+    }
+}

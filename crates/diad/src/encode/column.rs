@@ -1,0 +1,375 @@
+//! What is known of a column, and how its values become values of the model.
+
+use serde::{Deserialize, Serialize};
+
+use crate::table::TimePart;
+
+/// Scaled values stay within this, so that none is infinite as a 32-bit number.
+const LARGEST_SCALED: f64 = 1e30;
+
+/// Most categories of a column that have a place of their own; all rarer ones share the last place.
+pub const MOST_LEVELS: usize = 255;
+
+/// The most frequent categories lie on places that are this many to a whole range, those of a grid of pairs. Rarer ones
+/// crowd near the end.
+pub const SPACED_LEVELS: usize = 16;
+/// Where, in steps between places, the crowd starts.
+const CROWD: f32 = (SPACED_LEVELS - 1) as f32 - 0.25;
+
+/// How a column is bent: proportional near the median, logarithmic beyond the spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bend {
+    /// The median of the training values.
+    pub median: f64,
+    /// The distance from the median at which the logarithm takes over.
+    pub spread: f64,
+}
+
+impl Bend {
+    /// The inverse hyperbolic sine of the distance in spreads. Accurate to the last bits of 1, not of its own result
+    /// near 0: it is scaled to [-1, 1] next.
+    #[inline]
+    pub(super) fn apply(&self, value: f64) -> f64 {
+        let distance = value / self.spread - self.median / self.spread;
+        let size = distance.abs();
+        let logarithm = if size < 1e150 {
+            libm::log(size + (size * size + 1.0).sqrt())
+        } else {
+            libm::log(size) + std::f64::consts::LN_2
+        };
+        logarithm.copysign(distance)
+    }
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Kind {
+    /// Numbers.
+    #[default]
+    Number,
+    /// Categories, most frequent first. A value is the position of its category. One more than the last stands for a
+    /// category that the training did not have.
+    Category {
+        /// The categories.
+        levels: Vec<Level>,
+        /// Training rows of further, rarer categories. If there are any, they share one more position, also with
+        /// categories that the training did not have.
+        others: u64,
+    },
+    /// A part of a time, as a number.
+    Time {
+        /// Which part.
+        part: TimePart,
+        /// The column of the table with the time.
+        column: String,
+    },
+}
+
+/// A category.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// Its name; nothing for missing values.
+    pub name: Option<String>,
+    /// Training rows of it.
+    pub rows: u64,
+}
+
+/// Missing values of a column of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gaps {
+    /// Training rows without a value.
+    pub rows: u64,
+    /// The median. It takes the place of a missing value in the scales of the column, while a feature of its own
+    /// says that the value is missing.
+    pub middle: f64,
+}
+
+/// One column's name, kind and range in the training data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// The column's name.
+    pub name: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// Smallest training value.
+    pub min: f64,
+    /// Largest training value.
+    pub max: f64,
+    /// How it can be bent; nothing for categories, columns of one or two values, and where no bent scale was asked for.
+    pub bend: Option<Bend>,
+    /// Missing numbers, if the training rows had any.
+    pub gaps: Option<Gaps>,
+}
+
+impl Column {
+    /// The name of the column of the table that it is read from.
+    pub fn source(&self) -> &str {
+        match &self.kind {
+            Kind::Time { column, .. } => column,
+            _ => &self.name,
+        }
+    }
+
+    /// The categories, most frequent first; none for numbers.
+    pub fn levels(&self) -> &[Level] {
+        match &self.kind {
+            Kind::Category { levels, .. } => levels,
+            _ => &[],
+        }
+    }
+
+    /// How many different positions the categories of the training take; 0 for numbers.
+    pub fn positions(&self) -> usize {
+        match &self.kind {
+            Kind::Category { levels, others } => levels.len() + usize::from(*others > 0),
+            _ => 0,
+        }
+    }
+
+    /// A value of the column in words: a number, the name of a category, `missing`.
+    ///
+    /// ```
+    /// use diad::encode::{Column, Kind, Level};
+    ///
+    /// let level = |name: &str| Level { name: Some(name.into()), rows: 10 };
+    /// let kind = Kind::Category { levels: vec![level("clerk"), level("student")], others: 0 };
+    /// let job = Column { name: "job".into(), kind, max: 1.0, ..Column::default() };
+    /// assert_eq!(job.words(1.0), "student");
+    /// assert_eq!(job.words(2.0), "a category that the training did not have");
+    /// let age = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
+    /// assert_eq!([31.5, f64::NAN].map(|value| age.words(value)), ["31.5", "missing"]);
+    /// ```
+    pub fn words(&self, value: f64) -> String {
+        const WEEKDAYS: [&str; 7] =
+            ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        match &self.kind {
+            Kind::Category { levels, others } => match levels.get(value.max(0.0).round() as usize) {
+                Some(Level { name: Some(name), .. }) => name.clone(),
+                Some(Level { name: None, .. }) => "missing".into(),
+                None if *others > 0 => "a rare category".into(),
+                None => "a category that the training did not have".into(),
+            },
+            _ if value.is_nan() => "missing".into(),
+            Kind::Time { part: TimePart::Weekday, .. } => {
+                WEEKDAYS[(value.round().clamp(1.0, 7.0) - 1.0) as usize].into()
+            }
+            Kind::Time { part: TimePart::Hour, .. } => {
+                let minutes = (value.clamp(0.0, 24.0) * 60.0).round().min(1439.0) as u32;
+                format!("{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+            _ => value.to_string(),
+        }
+    }
+
+    /// Whether everything is as fitting could have found it.
+    pub(super) fn is_valid(&self) -> bool {
+        let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
+        let bounded = self.min.is_finite()
+            && self.max.is_finite()
+            && (self.min < self.max || (self.min == self.max && self.gaps.is_some()));
+        let gaps = |gaps: &Gaps| gaps.middle >= self.min && gaps.middle <= self.max;
+        let categories = match &self.kind {
+            Kind::Category { levels, .. } => {
+                let names: std::collections::HashSet<_> = levels.iter().map(|level| &level.name).collect();
+                (1..=MOST_LEVELS).contains(&levels.len())
+                    && names.len() == levels.len()
+                    && self.bend.is_none()
+                    && self.gaps.is_none()
+                    && self.min == 0.0
+                    && self.max == (self.positions() - 1) as f64
+            }
+            _ => true,
+        };
+        bounded && categories && self.bend.as_ref().is_none_or(bent) && self.gaps.as_ref().is_none_or(gaps)
+    }
+}
+
+/// How a feature sees its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// Numbers in proportion, or categories by frequency.
+    Plain,
+    /// Bent numbers.
+    Bent,
+    /// Whether the value is missing: 1 if it is, else -1.
+    Missing,
+}
+
+/// A column as one of the features that the model sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// Which of the encoder's columns.
+    pub column: u32,
+    /// How the feature sees it.
+    pub view: View,
+}
+
+/// The scale of a feature.
+///
+/// Numbers: the training range becomes [-1, 1]. Values outside of it go on by the same rule, not clipped. Where all
+/// values that are there are the same, that value becomes -1. Categories: from the most frequent at -1 to the rarest at 1; one
+/// that the training did not have lies beyond.
+///
+/// ```
+/// use diad::encode::{Column, Scaler, View};
+///
+/// let column = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
+/// let age = Scaler::new(&column, View::Plain);
+/// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
+/// assert_eq!(age.original(-0.5), 30.0);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Scaler {
+    form: Form,
+    bend: Option<Bend>,
+    low: f64,
+    high: f64,
+    /// What a missing number becomes.
+    gap: f32,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Number,
+    Category { positions: usize },
+    Missing,
+}
+
+impl Scaler {
+    /// The scale of a feature of a column.
+    pub fn new(column: &Column, view: View) -> Self {
+        let bend = column.bend.filter(|_| view == View::Bent);
+        let [low, high] = [column.min, column.max].map(|end| bend.map_or(end, |bend| bend.apply(end)));
+        let form = match (&column.kind, view) {
+            (_, View::Missing) => Form::Missing,
+            (Kind::Category { .. }, _) => Form::Category { positions: column.positions() },
+            _ => Form::Number,
+        };
+        let mut scaler = Self { form, bend, low, high, gap: 0.0 };
+        scaler.gap = column.gaps.map_or(0.0, |gaps| scaler.scale_number(gaps.middle));
+        scaler
+    }
+
+    /// A value of the column to a value of the model.
+    #[inline]
+    pub fn scale(&self, value: f64) -> f32 {
+        match self.form {
+            Form::Number if value.is_nan() => self.gap,
+            Form::Number => self.scale_number(value),
+            Form::Category { positions } => place_of(value.max(0.0).round() as usize, positions),
+            Form::Missing => f32::from(u8::from(value.is_nan())) * 2.0 - 1.0,
+        }
+    }
+
+    #[inline]
+    fn scale_number(&self, value: f64) -> f32 {
+        let value = self.bend.map_or(value, |bend| bend.apply(value));
+        let range = self.high - self.low;
+        let share = if self.high == self.low {
+            value - self.low
+        } else if range.is_finite() {
+            (value - self.low) / range
+        } else {
+            (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
+        };
+        (share * 2.0 - 1.0).clamp(-LARGEST_SCALED, LARGEST_SCALED) as f32
+    }
+
+    /// A value of the model back to a value of the column. For categories, the nearest one.
+    pub fn original(&self, scaled: f32) -> f64 {
+        if let Form::Category { positions } = self.form {
+            let distance = |position: &usize| (place_of(*position, positions) - scaled).abs();
+            let nearest = (0..=positions).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            return nearest.unwrap_or(0) as f64;
+        }
+        let share = (f64::from(scaled) + 1.0) / 2.0;
+        let value = self.low * (1.0 - share) + self.high * share;
+        match self.bend {
+            Some(bend) => bend.median + bend.spread * libm::sinh(value),
+            None => value,
+        }
+    }
+}
+
+/// Where a category lies, by its position among all those of the training. The position after the last one is that of
+/// a category the training did not have.
+pub fn place_of(position: usize, positions: usize) -> f32 {
+    let spaced = |step: f32, steps: usize| step * (2.0 / steps as f32) - 1.0;
+    let position = position.min(positions);
+    if positions <= SPACED_LEVELS {
+        return spaced(position as f32, (positions - 1).max(1));
+    }
+    let last = SPACED_LEVELS - 1;
+    let step = if position < last {
+        position as f32
+    } else if position == positions {
+        (last + 1) as f32
+    } else {
+        CROWD + (last as f32 - CROWD) * (position - last) as f32 / (positions - 1 - last) as f32
+    };
+    spaced(step, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn categories_have_places_from_frequent_to_rare() {
+        assert_eq!([0, 1].map(|p| place_of(p, 1)), [-1.0, 1.0]);
+        assert_eq!([0, 1, 2].map(|p| place_of(p, 2)), [-1.0, 1.0, 3.0]);
+        assert_eq!([0, 1, 2, 3].map(|p| place_of(p, 3)), [-1.0, 0.0, 1.0, 2.0]);
+        for positions in [1, 2, 5, 16, 17, 18, 100, 256] {
+            let places: Vec<f32> = (0..=positions).map(|p| place_of(p, positions)).collect();
+            assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
+            assert_eq!((places[0], places[positions - 1]), (-1.0, if positions == 1 { -1.0 } else { 1.0 }));
+            let kind = Kind::Category {
+                levels: (0..positions).map(|i| Level { name: Some(i.to_string()), rows: 1 }).collect(),
+                others: 0,
+            };
+            let column = Column { kind, max: (positions - 1) as f64, ..Column::default() };
+            let scaler = Scaler::new(&column, View::Plain);
+            for (position, &place) in places.iter().enumerate() {
+                assert_eq!(scaler.original(place), position as f64);
+                assert_eq!(scaler.scale(position as f64), place);
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_number_has_the_middle_and_a_mark_of_its_own() {
+        let gaps = Some(Gaps { rows: 3, middle: 10.0 });
+        let column = Column { name: "x".into(), max: 40.0, gaps, ..Column::default() };
+        let scale = |view, value| Scaler::new(&column, view).scale(value);
+        assert_eq!([f64::NAN, 10.0].map(|value| scale(View::Plain, value)), [-0.5, -0.5]);
+        assert_eq!([f64::NAN, 10.0].map(|value| scale(View::Missing, value)), [1.0, -1.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn scaled_values_are_finite_and_ordered(
+            a in any::<f64>().prop_filter("finite", |v| v.is_finite()),
+            b in any::<f64>().prop_filter("finite", |v| v.is_finite()),
+            x in any::<f64>().prop_filter("finite", |v| v.is_finite()),
+            y in any::<f64>().prop_filter("finite", |v| v.is_finite()),
+        ) {
+            let column = Column { name: "f".into(), min: a.min(b), max: a.max(b), ..Column::default() };
+            let scaler = Scaler::new(&column, View::Plain);
+            let [low, high] = [x.min(y), x.max(y)].map(|value| scaler.scale(value));
+            prop_assert!(low.is_finite() && high.is_finite() && low <= high);
+            prop_assert_eq!(scaler.scale(column.min), -1.0);
+            if a != b {
+                prop_assert_eq!(scaler.scale(column.max), 1.0);
+            }
+        }
+    }
+}

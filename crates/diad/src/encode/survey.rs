@@ -1,0 +1,517 @@
+//! What a table holds, gathered in one streaming pass: kinds, ranges, categories, missing values, identifiers.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS};
+use crate::params::Scale;
+use crate::rng::{Purpose, Stream};
+use crate::table::{Place, ReadAs, Selection, Source, Table, TimePart, Values};
+use crate::{Error, Result};
+
+/// Most cells kept of a table to find medians and spreads.
+const SAMPLE_CELLS: usize = 4 << 20;
+/// Most different texts of a column that are counted.
+const MOST_TEXTS: usize = 100_000;
+/// Rows from which on identifiers are looked for.
+const ROWS_TO_TELL: u64 = 20;
+/// From which share of different texts on they are taken for identifiers.
+const IDENTIFIER_SHARE: f64 = 0.9;
+/// A column with this many different numbers, on more than half of its rows, is one of numbers with errors in it.
+const MANY_NUMBERS: usize = 50;
+
+/// What the user says about columns. All others are taken as what they seem to be.
+///
+/// ```
+/// use diad::encode::Roles;
+///
+/// let roles = Roles::default().ignore("customer").categorical("zip code").numeric("amount");
+/// # let _ = roles;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Roles {
+    ignored: Vec<String>,
+    read_as: Vec<(String, ReadAs)>,
+}
+
+impl Roles {
+    /// Leaves out a column.
+    pub fn ignore(mut self, name: impl Into<String>) -> Self {
+        self.ignored.push(name.into());
+        self
+    }
+
+    /// Takes the values of a column as categories, also if they are numbers or seem to be identifiers.
+    pub fn categorical(mut self, name: impl Into<String>) -> Self {
+        self.read_as.push((name.into(), ReadAs::Texts));
+        self
+    }
+
+    /// Takes the values of a column as numbers, also if they seem to be identifiers. Any other text is an error.
+    pub fn numeric(mut self, name: impl Into<String>) -> Self {
+        self.read_as.push((name.into(), ReadAs::Numbers));
+        self
+    }
+
+    fn asked(&self, name: &str) -> Option<ReadAs> {
+        self.read_as.iter().rev().find(|(known, _)| known == name).map(|(_, read_as)| *read_as)
+    }
+}
+
+/// Why a column is left out although nobody asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// (Nearly) every row has its own value.
+    Identifier,
+    /// More different texts than can be counted.
+    TooManyTexts,
+    /// No row has a value.
+    AllMissing,
+    /// Every row has the same value.
+    Constant,
+    /// All times have the same month, weekday and hour.
+    OneTime,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Identifier => "it seems to identify rows",
+            Self::TooManyTexts => "it has too many different texts",
+            Self::AllMissing => "all its values are missing",
+            Self::Constant => "it has the same value in all rows",
+            Self::OneTime => "all its times have the same month, weekday and hour",
+        })
+    }
+}
+
+/// A column that is left out although nobody asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// The column's name.
+    pub name: String,
+    /// Why it is left out.
+    pub reason: Reason,
+}
+
+/// What one column of a table holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surveyed {
+    /// The column's name.
+    pub name: String,
+    /// Whether its values are numbers, texts or times.
+    pub read_as: ReadAs,
+    /// Rows without a value.
+    pub missing: u64,
+    /// Smallest number or time.
+    pub min: f64,
+    /// Largest number or time.
+    pub max: f64,
+    /// Texts with their numbers of rows, most frequent first.
+    pub texts: Vec<(String, u64)>,
+    /// Rows of further texts, not counted one by one.
+    pub uncounted: u64,
+    /// Why it is left out, if it is.
+    pub left_out: Option<Reason>,
+    /// Some of its numbers or times, in ascending order.
+    sample: Vec<f64>,
+}
+
+/// What a table holds.
+///
+/// ```
+/// use diad::encode::{Roles, Survey};
+/// use diad::table::{Table, Texts, Values};
+///
+/// let jobs: Texts = [Some("baker"), None, Some("baker")].into_iter().collect();
+/// let columns = vec![Values::Numbers(vec![31.0, 44.0, 58.0]), Values::Texts(jobs)];
+/// let table = Table::of(vec!["age".into(), "job".into()], columns)?;
+/// let survey = Survey::of(&table, &Roles::default())?;
+/// assert_eq!(survey.columns()[1].texts, [("baker".to_owned(), 2)]);
+/// assert_eq!(survey.columns()[1].missing, 1);
+/// # Ok::<(), diad::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    rows: u64,
+    columns: Vec<Surveyed>,
+}
+
+impl Survey {
+    /// Looks through a whole table.
+    ///
+    /// # Errors
+    /// If it cannot be read, a number is infinite, a column of numbers has a few other texts, or a named column is not
+    /// there.
+    pub fn of(source: &dyn Source, roles: &Roles) -> Result<Self> {
+        let mut texts = Vec::new();
+        loop {
+            let pass = Pass::over(source, roles, &texts)?;
+            // A column whose kind changed on the way is read once more, as texts.
+            let changed: Vec<String> =
+                pass.columns.iter().filter(|seen| seen.kinds() > 1).map(|seen| seen.name.clone()).collect();
+            if changed.is_empty() {
+                return pass.finish(roles);
+            }
+            texts.extend(changed);
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// What each column holds, in the order of the table, but for those that were to be ignored.
+    pub fn columns(&self) -> &[Surveyed] {
+        &self.columns
+    }
+
+    /// The columns that are left out although nobody asked for it.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let left_out =
+            |column: &Surveyed| column.left_out.map(|reason| LeftOut { name: column.name.clone(), reason });
+        self.columns.iter().filter_map(left_out).collect()
+    }
+
+    /// The columns of an encoder.
+    pub(super) fn encoded(&self, scale: Scale) -> Vec<Column> {
+        let used = self.columns.iter().filter(|column| column.left_out.is_none());
+        used.flat_map(|column| column.encoded(scale, self.rows)).collect()
+    }
+}
+
+impl Surveyed {
+    /// A number or time of the column in words.
+    pub fn in_words(&self, value: f64) -> String {
+        let values = if self.read_as == ReadAs::Times { Values::Times } else { Values::Numbers };
+        values(vec![value]).cell(0).unwrap_or_else(|| "missing".into())
+    }
+
+    fn encoded(&self, scale: Scale, rows: u64) -> Vec<Column> {
+        match self.read_as {
+            ReadAs::Texts => vec![self.category()],
+            ReadAs::Times => TimePart::ALL.into_iter().filter_map(|part| self.part(part)).collect(),
+            _ => {
+                let (min, max) = (self.min, self.max);
+                let bend = if scale == Scale::Linear { None } else { find_bend(&self.sample) };
+                let middle = self.sample.get(self.sample.len() / 2).copied().unwrap_or(min);
+                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+                debug_assert!(self.missing < rows);
+                vec![Column { name: self.name.clone(), kind: Kind::Number, min, max, bend, gaps }]
+            }
+        }
+    }
+
+    fn category(&self) -> Column {
+        let level = |(name, rows): &(String, u64)| Level { name: Some(name.clone()), rows: *rows };
+        let mut levels: Vec<Level> = self.texts.iter().map(level).collect();
+        if self.missing > 0 {
+            let place = levels.partition_point(|level| level.rows >= self.missing);
+            levels.insert(place, Level { name: None, rows: self.missing });
+        }
+        let rest = levels.split_off(levels.len().min(MOST_LEVELS));
+        let others = self.uncounted + rest.iter().map(|level| level.rows).sum::<u64>();
+        let max = (levels.len() + usize::from(others > 0) - 1) as f64;
+        let kind = Kind::Category { levels, others };
+        Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None }
+    }
+
+    /// A part of the time, if it differs between rows.
+    fn part(&self, part: TimePart) -> Option<Column> {
+        let mut values: Vec<f64> = self.sample.iter().map(|&time| part.of(time)).collect();
+        values.sort_by(f64::total_cmp);
+        let (&min, &max) = (values.first()?, values.last()?);
+        let gaps =
+            (self.missing > 0).then_some(Gaps { rows: self.missing, middle: values[values.len() / 2] });
+        let kind = Kind::Time { part, column: self.name.clone() };
+        let name = format!("{} of {}", part.name(), self.name);
+        (min < max).then_some(Column { name, kind, min, max, bend: None, gaps })
+    }
+}
+
+/// What one pass has seen.
+struct Pass {
+    columns: Vec<Seen>,
+    rows: u64,
+    sample: RowSample,
+}
+
+/// What one pass has seen of a column.
+struct Seen {
+    name: String,
+    numbers: bool,
+    texts: bool,
+    times: bool,
+    missing: u64,
+    min: f64,
+    max: f64,
+    /// Whether all numbers are whole, and whether each is one more, or each one less, than the one before.
+    whole: bool,
+    counts_by: Option<f64>,
+    last: f64,
+    counts: HashMap<String, u64>,
+    uncounted: u64,
+    first_word: Option<(Place, String)>,
+}
+
+impl Pass {
+    fn over(source: &dyn Source, roles: &Roles, texts: &[String]) -> Result<Self> {
+        let ignored: Vec<&str> = roles.ignored.iter().map(String::as_str).collect();
+        let mut selection = Selection::except(&ignored);
+        for (name, read_as) in &roles.read_as {
+            selection = selection.reading(name, *read_as);
+        }
+        for name in texts {
+            selection = selection.reading(name, ReadAs::Texts);
+        }
+        let mut reader = source.open(&selection)?;
+        let names = reader.names().to_vec();
+        for (name, _) in &roles.read_as {
+            if !names.contains(name) {
+                return Err(Error::UnknownColumn { name: name.clone(), known: names });
+            }
+        }
+        let columns: Vec<Seen> = names.iter().map(|name| Seen::new(name)).collect();
+        if columns.is_empty() {
+            return Err(Error::NoFeatures);
+        }
+        let mut pass = Self { sample: RowSample::new(columns.len()), columns, rows: 0 };
+        while let Some(batch) = reader.next_batch()? {
+            for (index, seen) in pass.columns.iter_mut().enumerate() {
+                seen.add(&batch, index)?;
+            }
+            pass.sample.add(&batch);
+            pass.rows += batch.rows() as u64;
+        }
+        Ok(pass)
+    }
+
+    fn finish(self, roles: &Roles) -> Result<Survey> {
+        let (rows, sample) = (self.rows, self.sample);
+        let column = |(index, seen): (usize, Seen)| {
+            let asked = roles.asked(&seen.name);
+            seen.finish(sample.column(index), rows, asked)
+        };
+        let columns = self.columns.into_iter().enumerate().map(column).collect::<Result<Vec<Surveyed>>>()?;
+        Ok(Survey { rows, columns })
+    }
+}
+
+impl Seen {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            numbers: false,
+            texts: false,
+            times: false,
+            missing: 0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            whole: true,
+            counts_by: None,
+            last: f64::NAN,
+            counts: HashMap::new(),
+            uncounted: 0,
+            first_word: None,
+        }
+    }
+
+    /// How many kinds of values it has.
+    fn kinds(&self) -> usize {
+        usize::from(self.numbers) + usize::from(self.texts) + usize::from(self.times)
+    }
+
+    fn add(&mut self, batch: &Table, index: usize) -> Result<()> {
+        match batch.values(index) {
+            Values::Numbers(values) | Values::Encoded(values) => {
+                if let Some(row) = values.iter().position(|value| value.is_infinite()) {
+                    return Err(Error::Infinite { column: self.name.clone(), place: batch.place(row) });
+                }
+                self.numbers |= self.add_numbers(values);
+            }
+            Values::Times(values) => self.times |= self.add_numbers(values),
+            Values::Texts(texts) => {
+                self.texts = true;
+                let mut rows = vec![0u64; texts.levels().len()];
+                for code in texts.codes() {
+                    match code {
+                        Some(code) => rows[code] += 1,
+                        None => self.missing += 1,
+                    }
+                }
+                for (text, &rows) in texts.levels().iter().zip(&rows) {
+                    self.count(text, rows);
+                }
+                if self.first_word.is_none()
+                    && let Some(word) = texts.levels().iter().position(|text| text.parse::<f64>().is_err())
+                    && let Some(row) = texts.codes().position(|code| code == Some(word))
+                {
+                    self.first_word = Some((batch.place(row), texts.levels()[word].clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds numbers or times; says whether there were any.
+    fn add_numbers(&mut self, values: &[f64]) -> bool {
+        let before = self.missing;
+        for &value in values {
+            if value.is_nan() {
+                self.missing += 1;
+                continue;
+            }
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+            self.whole &= value.fract() == 0.0;
+            let step = value - self.last;
+            match self.counts_by {
+                None if step.abs() == 1.0 => self.counts_by = Some(step),
+                Some(by) if by == step => {}
+                _ if self.last.is_nan() => {}
+                _ => self.counts_by = Some(f64::NAN),
+            }
+            self.last = value;
+        }
+        self.missing - before < values.len() as u64
+    }
+
+    fn count(&mut self, text: &str, rows: u64) {
+        if let Some(count) = self.counts.get_mut(text) {
+            *count += rows;
+        } else if self.counts.len() < MOST_TEXTS {
+            self.counts.insert(text.to_owned(), rows);
+        } else {
+            self.uncounted += rows;
+        }
+    }
+
+    fn finish(self, sample: Vec<f64>, rows: u64, asked: Option<ReadAs>) -> Result<Surveyed> {
+        let mut texts: Vec<(String, u64)> = self.counts.into_iter().collect();
+        texts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let read_as = match (self.texts, self.times) {
+            (true, _) => ReadAs::Texts,
+            (_, true) => ReadAs::Times,
+            _ => ReadAs::Numbers,
+        };
+        let present = rows - self.missing;
+        let enough = present >= ROWS_TO_TELL;
+        let distinct = texts.len() as f64;
+        let counted = self.counts_by.is_some_and(|by| !by.is_nan()) && self.missing == 0;
+        let named = self.whole && named_like_identifier(&self.name) && sample.windows(2).all(|p| p[0] < p[1]);
+        let left_out = match (present, read_as, asked) {
+            (0, ..) => Some(Reason::AllMissing),
+            (_, ReadAs::Texts, _) if texts.len() == 1 && self.missing == 0 => Some(Reason::Constant),
+            (_, ReadAs::Numbers, _) if self.min == self.max && self.missing == 0 => Some(Reason::Constant),
+            (_, _, Some(_)) => None,
+            (_, ReadAs::Texts, _) if enough && distinct >= IDENTIFIER_SHARE * present as f64 => {
+                Some(Reason::Identifier)
+            }
+            (_, ReadAs::Texts, _) if self.uncounted > 0 => Some(Reason::TooManyTexts),
+            (_, ReadAs::Numbers, _) if enough && (counted || named) => Some(Reason::Identifier),
+            _ => None,
+        };
+        if let (ReadAs::Texts, None, None, Some((place, cell))) = (read_as, asked, left_out, self.first_word)
+        {
+            let numbers = texts.iter().filter(|(text, _)| text.parse::<f64>().is_ok());
+            let (different, held) = numbers.fold((0, 0), |(n, held), (_, rows)| (n + 1, held + rows));
+            if different > MANY_NUMBERS && held * 2 > present {
+                return Err(Error::Mixed { column: self.name, place, cell });
+            }
+        }
+        let mut surveyed = Surveyed {
+            name: self.name,
+            read_as,
+            missing: self.missing,
+            min: self.min,
+            max: self.max,
+            texts,
+            uncounted: self.uncounted,
+            left_out,
+            sample,
+        };
+        if read_as == ReadAs::Times && TimePart::ALL.iter().all(|&part| surveyed.part(part).is_none()) {
+            surveyed.left_out.get_or_insert(Reason::OneTime);
+        }
+        Ok(surveyed)
+    }
+}
+
+/// Whether a column is named as columns of identifiers are.
+fn named_like_identifier(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let whole = ["id", "ids", "uuid", "guid", "index", "rowid", "row", "key", "nr", "no"];
+    whole.contains(&lower.as_str())
+        || ["_id", " id", "-id", ".id", "_key", "_uuid", "_nr"].iter().any(|end| lower.ends_with(end))
+        || name.ends_with("Id")
+        || name.ends_with("ID")
+}
+
+/// A uniform sample of the rows of a stream, the same every time.
+struct RowSample {
+    width: usize,
+    capacity: usize,
+    seen: usize,
+    values: Vec<f64>,
+    random: Stream,
+}
+
+impl RowSample {
+    fn new(width: usize) -> Self {
+        let capacity = (SAMPLE_CELLS / width).clamp(2_000, 20_000);
+        Self { width, capacity, seen: 0, values: Vec::new(), random: Stream::new(0, Purpose::Sample, 0) }
+    }
+
+    fn add(&mut self, batch: &Table) {
+        let columns: Vec<Option<&[f64]>> = (0..self.width)
+            .map(|index| match batch.values(index) {
+                Values::Numbers(values) | Values::Times(values) | Values::Encoded(values) => {
+                    Some(values.as_slice())
+                }
+                Values::Texts(_) => None,
+            })
+            .collect();
+        for row in 0..batch.rows() {
+            let cells = columns.iter().map(|column| column.map_or(f64::NAN, |values| values[row]));
+            if self.seen < self.capacity {
+                self.values.extend(cells);
+            } else {
+                let slot = self.random.below(self.seen + 1);
+                if slot < self.capacity {
+                    let slots = &mut self.values[slot * self.width..(slot + 1) * self.width];
+                    slots.iter_mut().zip(cells).for_each(|(slot, cell)| *slot = cell);
+                }
+            }
+            self.seen += 1;
+        }
+    }
+
+    /// The numbers of a column that are not missing, in ascending order.
+    fn column(&self, index: usize) -> Vec<f64> {
+        let values = self.values.iter().skip(index).step_by(self.width).copied();
+        let mut values: Vec<f64> = values.filter(|value| !value.is_nan()).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+}
+
+/// How a column is bent: from its median over four interquartile ranges, or standard deviations where more than
+/// half of the values are the same. Nothing for columns of one or two values. The values are in ascending order.
+fn find_bend(values: &[f64]) -> Option<Bend> {
+    let mut distinct = values.to_vec();
+    distinct.dedup();
+    if distinct.len() <= 2 {
+        return None;
+    }
+    let quantile = |share: f64| values[(share * (values.len() - 1) as f64) as usize];
+    let (median, range) = (quantile(0.5), quantile(0.75) - quantile(0.25));
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
+    let spread = 4.0 * if range > 0.0 { range } else { deviation };
+    (spread.is_normal() && median.is_finite()).then_some(Bend { median, spread })
+}

@@ -1,0 +1,217 @@
+//! Rows of cells as text, and what the cells of a column are.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::select::Pick;
+use super::{Origin, Place, ReadAs, Table, Texts, Values, time};
+use crate::{Error, Result};
+
+/// Bytes after which a batch is full, whatever its rows.
+const FULL: usize = 32 << 20;
+
+/// What a missing value may be written as, apart from an empty cell.
+const MISSING: [&str; 8] = ["na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a"];
+
+/// The cells of some rows, row after row.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    pub(super) width: usize,
+    pub(super) bytes: Vec<u8>,
+    /// Where each cell ends.
+    pub(super) ends: Vec<usize>,
+    /// The line each row starts at.
+    pub(super) lines: Vec<u64>,
+}
+
+impl Cells {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.lines.clear();
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(super) fn is_full(&self, most: usize) -> bool {
+        self.rows() >= most || self.bytes.len() >= FULL
+    }
+
+    /// A cell without the white space around it.
+    fn get(&self, row: usize, column: usize) -> &[u8] {
+        let index = row * self.width + column;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        self.bytes[start..self.ends[index]].trim_ascii()
+    }
+
+    /// The picked columns as a batch.
+    pub(super) fn batch(&self, names: &[String], picks: &[Pick], path: &Path) -> Result<Table> {
+        let column = |(pick, name): (&Pick, &String)| self.column(pick, name, path);
+        let columns: Vec<Result<Values>> = picks.par_iter().zip(names).map(column).collect();
+        let columns = columns.into_iter().collect::<Result<Vec<Values>>>()?;
+        Ok(Table::batch(names, columns, self.rows(), Origin::Lines(self.lines.clone())))
+    }
+
+    fn column(&self, pick: &Pick, name: &str, path: &Path) -> Result<Values> {
+        let cells = || (0..self.rows()).map(|row| self.get(row, pick.index));
+        let bad = |parse: fn(&[u8]) -> Option<f64>| {
+            let row = cells().position(|cell| parse(cell).is_none()).unwrap_or(0);
+            let (column, place) = (name.to_owned(), Place::Line(self.lines[row]));
+            match std::str::from_utf8(self.get(row, pick.index)) {
+                Err(_) => Err(Error::NotUtf8 { path: path.to_owned(), line: self.lines[row] }),
+                Ok(cell) => Ok((column, place, cell.to_owned())),
+            }
+        };
+        let all = |parse: fn(&[u8]) -> Option<f64>| cells().map(parse).collect::<Option<Vec<f64>>>();
+        match pick.read_as {
+            ReadAs::Numbers => match all(number) {
+                Some(numbers) => Ok(Values::Numbers(numbers)),
+                None => {
+                    let (column, place, cell) = bad(number)?;
+                    Err(Error::NotNumber { column, place, cell })
+                }
+            },
+            ReadAs::Times => match all(time_or_missing) {
+                Some(times) => Ok(Values::Times(times)),
+                None => {
+                    let (column, place, cell) = bad(time_or_missing)?;
+                    Err(Error::NotTime { column, place, cell })
+                }
+            },
+            ReadAs::Labels | ReadAs::KnownLabels => {
+                let parse = if pick.read_as == ReadAs::Labels { label } else { known_label };
+                match all(parse) {
+                    Some(labels) => Ok(Values::Numbers(labels)),
+                    None => {
+                        let (column, place, cell) = bad(parse)?;
+                        Err(Error::Label { column, place, cell })
+                    }
+                }
+            }
+            ReadAs::Texts => self.texts(pick.index, path),
+            ReadAs::Found => match all(number) {
+                Some(numbers) => Ok(Values::Numbers(numbers)),
+                None => match all(time_or_missing) {
+                    Some(times) => Ok(Values::Times(times)),
+                    None => self.texts(pick.index, path),
+                },
+            },
+        }
+    }
+
+    fn texts(&self, column: usize, path: &Path) -> Result<Values> {
+        let mut known: HashMap<&[u8], u32> = HashMap::new();
+        let mut levels = Vec::new();
+        let mut codes = Vec::with_capacity(self.rows());
+        let mut last: (&[u8], u32) = (b"", Texts::missing());
+        for row in 0..self.rows() {
+            let cell = self.get(row, column);
+            if cell != last.0 {
+                let code = match known.get(cell) {
+                    Some(&code) => code,
+                    None => {
+                        let text = std::str::from_utf8(cell)
+                            .map_err(|_| Error::NotUtf8 { path: path.to_owned(), line: self.lines[row] })?;
+                        let code = if is_missing(cell) {
+                            Texts::missing()
+                        } else {
+                            levels.push(text.to_owned());
+                            levels.len() as u32 - 1
+                        };
+                        known.insert(cell, code);
+                        code
+                    }
+                };
+                last = (cell, code);
+            }
+            codes.push(last.1);
+        }
+        Ok(Texts::new(levels, codes).into())
+    }
+}
+
+fn is_missing(cell: &[u8]) -> bool {
+    cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// A number; NaN for a missing value; `None` for other text.
+fn number(cell: &[u8]) -> Option<f64> {
+    whole_number(cell).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
+}
+
+fn time_or_missing(cell: &[u8]) -> Option<f64> {
+    if is_missing(cell) { Some(f64::NAN) } else { time::parse(cell) }
+}
+
+fn label(cell: &[u8]) -> Option<f64> {
+    parse_label(std::str::from_utf8(cell).ok()?)
+}
+
+fn known_label(cell: &[u8]) -> Option<f64> {
+    parse_known_label(std::str::from_utf8(cell).ok()?)
+}
+
+/// A short row of digits, the most common kind of cell, as its number.
+fn whole_number(bytes: &[u8]) -> Option<f64> {
+    const EXACT_DIGITS: usize = 15;
+    if bytes.is_empty() || bytes.len() > EXACT_DIGITS {
+        return None;
+    }
+    let mut number = 0u64;
+    for byte in bytes {
+        number = number * 10 + u64::from(byte.is_ascii_digit().then(|| byte - b'0')?);
+    }
+    Some(number as f64)
+}
+
+/// A number; NaN for a missing value; `None` for other text.
+pub(super) fn parse_number(text: &str) -> Option<f64> {
+    match text.parse() {
+        Ok(number) => Some(number),
+        Err(_) => is_missing(text.as_bytes()).then_some(f64::NAN),
+    }
+}
+
+/// 1 for an anomaly, 0 for a normal row, `None` for other text.
+pub(super) fn parse_label(text: &str) -> Option<f64> {
+    let is = |word: &&str| text.eq_ignore_ascii_case(word);
+    match text.parse() {
+        Ok(number) if number == 0.0 || number == 1.0 => Some(number),
+        Ok(_) => None,
+        Err(_) if ["true", "yes"].iter().any(is) => Some(1.0),
+        Err(_) if ["false", "no"].iter().any(is) => Some(0.0),
+        Err(_) => None,
+    }
+}
+
+/// As [`parse_label`], and NaN for an empty cell or a word for a missing value.
+pub(super) fn parse_known_label(text: &str) -> Option<f64> {
+    parse_label(text).or_else(|| parse_number(text).filter(|number| number.is_nan()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_may_be_words() {
+        let words = ["1", "0", "true", "FALSE", "Yes", "no", "1.0"].map(parse_label);
+        assert_eq!(words, [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0].map(Some));
+        assert_eq!(["2", "", "nan", "maybe"].map(parse_label), [None; 4]);
+    }
+
+    #[test]
+    fn digits_are_read_as_any_number_is() {
+        for text in ["0", "7", "007", "123456789012345"] {
+            assert_eq!(whole_number(text.as_bytes()), text.parse().ok(), "{text}");
+        }
+        assert_eq!(
+            ["", "1.5", "-1", "1234567890123456", "x"].map(|text| whole_number(text.as_bytes())),
+            [None; 5]
+        );
+    }
+}

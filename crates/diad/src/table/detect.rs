@@ -1,0 +1,123 @@
+//! What a file is, told from its first bytes.
+
+use csv_core::{ReadRecordResult, ReaderBuilder};
+
+/// What separates cells, in the order of preference.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// Rows that are looked at for the separator.
+const ROWS: usize = 50;
+
+/// What the first bytes of a file say it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Gzip,
+    Zstd,
+    Parquet,
+    Csv,
+    JsonLines,
+    /// Something that is not read, in words.
+    Other(&'static str),
+}
+
+pub(super) fn format(start: &[u8]) -> Format {
+    match start {
+        [0x1f, 0x8b, ..] => Format::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
+        [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
+        [b'P', b'K', 3, 4, ..] => Format::Other("a ZIP archive or a spreadsheet"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Format::Other("UTF-16 text"),
+        [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Format::Other("an Arrow file"),
+        [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),
+        _ => match start.trim_ascii_start() {
+            [b'{', ..] => Format::JsonLines,
+            [b'[', ..] if serde_json_array(start) => Format::Other("a JSON array"),
+            _ => Format::Csv,
+        },
+    }
+}
+
+/// Whether `[` starts a JSON array rather than a column name.
+fn serde_json_array(start: &[u8]) -> bool {
+    matches!(start.trim_ascii_start()[1..].trim_ascii_start(), [b'{' | b'[', ..])
+}
+
+/// What separates the cells: what most often cuts the first rows into the same number of cells, two or more. A comma
+/// if nothing does.
+pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
+    let mut best = (0, b',');
+    for delimiter in DELIMITERS {
+        let widths = widths(start, delimiter, whole);
+        let Some(&header) = widths.first() else { continue };
+        let same = widths.iter().filter(|&&width| width == header).count();
+        // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
+        let score = (header - 1) * same * same / widths.len();
+        if score > best.0 {
+            best = (score, delimiter);
+        }
+    }
+    best.1
+}
+
+/// Cells in each of the first rows. The last row is left out if it may be cut off.
+fn widths(start: &[u8], delimiter: u8, whole: bool) -> Vec<usize> {
+    let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
+    let (mut input, mut widths, mut count) = (start, Vec::new(), 0);
+    let (mut output, mut ends) = ([0; 4096], [0; 1024]);
+    while widths.len() < ROWS {
+        let (result, taken, _, ended) = reader.read_record(input, &mut output, &mut ends);
+        input = &input[taken..];
+        count += ended;
+        match result {
+            ReadRecordResult::Record => {
+                widths.push(count);
+                count = 0;
+            }
+            ReadRecordResult::InputEmpty if whole || widths.is_empty() => {
+                // The end of the input ends the row.
+                let (result, _, _, ended) = reader.read_record(&[], &mut output, &mut ends);
+                if matches!(result, ReadRecordResult::Record) {
+                    widths.push(count + ended);
+                }
+                break;
+            }
+            ReadRecordResult::InputEmpty | ReadRecordResult::End => break,
+            ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
+        }
+    }
+    widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_are_told_apart() {
+        for (text, expected) in [
+            ("a,b\n1,2\n", b','),
+            ("a;b\n1,5;2,5\n3,5;4,5\n", b';'),
+            ("a\tb\n1\t2\n", b'\t'),
+            ("a|b|c\n1|2|3", b'|'),
+            ("\"x;y\",b\n\"1;2;3\",4\n", b','),
+            ("name\nBob\n", b','),
+            ("a;b\n", b';'),
+            ("a;b", b';'),
+            ("", b','),
+            ("\"age\";\"job\"\r\n56;\"a, b\"\r\n", b';'),
+        ] {
+            assert_eq!(delimiter(text.as_bytes(), true), expected, "{text:?}");
+        }
+        assert_eq!(delimiter(b"a;b;c\n1,1;2,2;3,3\n4,4;", false), b';');
+    }
+
+    #[test]
+    fn formats_are_told_apart() {
+        assert_eq!(format(b"  {\"a\":1}"), Format::JsonLines);
+        assert_eq!(format(b"[{\"a\":1}]"), Format::Other("a JSON array"));
+        assert_eq!(format(b"[a],b\n"), Format::Csv);
+        assert_eq!(format(b"PAR1"), Format::Parquet);
+    }
+}

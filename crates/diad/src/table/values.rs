@@ -1,0 +1,199 @@
+//! The values of one column.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::cells::{parse_known_label, parse_label, parse_number};
+use super::{Place, ReadAs, time};
+use crate::{Error, Result};
+
+/// The values of one column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Numbers; a missing one is NaN.
+    Numbers(Vec<f64>),
+    /// Texts, such as the names of categories.
+    Texts(Texts),
+    /// Times as seconds since the start of 1970; a missing one is NaN.
+    Times(Vec<f64>),
+    /// Values of a column of an encoder, as [`crate::encode::Encoder::find`] gives them.
+    Encoded(Vec<f64>),
+}
+
+/// Texts, each different one stored once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Texts {
+    levels: Vec<String>,
+    codes: Vec<u32>,
+}
+
+/// The code of a missing text.
+const MISSING: u32 = u32::MAX;
+
+impl Texts {
+    /// Texts by their codes: positions in `levels`, or nothing.
+    pub(super) fn new(levels: Vec<String>, codes: Vec<u32>) -> Self {
+        debug_assert!(codes.iter().all(|&code| code == MISSING || (code as usize) < levels.len()));
+        Self { levels, codes }
+    }
+
+    /// The code that stands for a missing text.
+    pub(super) const fn missing() -> u32 {
+        MISSING
+    }
+
+    /// The different texts, in the order of their first row.
+    pub fn levels(&self) -> &[String] {
+        &self.levels
+    }
+
+    /// For each row the position of its text in [`Texts::levels`]; nothing for a missing one.
+    pub fn codes(&self) -> impl ExactSizeIterator<Item = Option<usize>> + Clone {
+        self.codes.iter().map(|&code| (code != MISSING).then_some(code as usize))
+    }
+
+    /// The text of a row; nothing for a missing one.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        self.levels.get(self.codes[row] as usize).map(String::as_str)
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<Option<T>> for Texts {
+    fn from_iter<I: IntoIterator<Item = Option<T>>>(cells: I) -> Self {
+        let mut texts = Self::default();
+        let mut known: HashMap<String, u32> = HashMap::new();
+        for cell in cells {
+            let code = cell.map_or(MISSING, |text| match known.get(text.as_ref()) {
+                Some(&code) => code,
+                None => {
+                    let code = texts.levels.len() as u32;
+                    known.insert(text.as_ref().to_owned(), code);
+                    texts.levels.push(text.as_ref().to_owned());
+                    code
+                }
+            });
+            texts.codes.push(code);
+        }
+        texts
+    }
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) | Self::Times(values) | Self::Encoded(values) => values.len(),
+            Self::Texts(texts) => texts.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The numbers, if these are numbers.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match self {
+            Self::Numbers(values) | Self::Encoded(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The text of a row, if these are texts and it is not missing.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        match self {
+            Self::Texts(texts) => texts.get(row),
+            _ => None,
+        }
+    }
+
+    pub(super) fn slice(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Numbers(values) => Self::Numbers(values[rows].to_vec()),
+            Self::Times(values) => Self::Times(values[rows].to_vec()),
+            Self::Encoded(values) => Self::Encoded(values[rows].to_vec()),
+            Self::Texts(texts) => rows.map(|row| texts.get(row)).collect::<Texts>().into(),
+        }
+    }
+
+    /// The same values read as something else.
+    pub(crate) fn read_as(
+        self,
+        read_as: ReadAs,
+        column: &str,
+        place: &dyn Fn(usize) -> Place,
+    ) -> Result<Self> {
+        let column = || column.to_owned();
+        let not_number =
+            |row, cell: &str| Error::NotNumber { column: column(), place: place(row), cell: cell.to_owned() };
+        let not_time = |row, cell: String| Error::NotTime { column: column(), place: place(row), cell };
+        Ok(match (read_as, self) {
+            (ReadAs::Found, values)
+            | (ReadAs::Numbers, values @ Self::Numbers(_))
+            | (ReadAs::Texts, values @ Self::Texts(_))
+            | (ReadAs::Times, values @ Self::Times(_)) => values,
+            (ReadAs::Texts, values) => {
+                let cells = (0..values.len()).map(|row| values.cell(row));
+                cells.collect::<Texts>().into()
+            }
+            (ReadAs::Numbers, Self::Times(values) | Self::Encoded(values)) => Self::Numbers(values),
+            (ReadAs::Numbers, Self::Texts(texts)) => {
+                let number = |(row, _)| match texts.get(row) {
+                    None => Ok(f64::NAN),
+                    Some(text) => parse_number(text).ok_or_else(|| not_number(row, text)),
+                };
+                Self::Numbers(texts.codes().enumerate().map(number).collect::<Result<_>>()?)
+            }
+            (ReadAs::Times, Self::Texts(texts)) => {
+                let time = |(row, _)| match texts.get(row) {
+                    None => Ok(f64::NAN),
+                    Some(text) => time::parse(text.as_bytes()).ok_or_else(|| not_time(row, text.to_owned())),
+                };
+                Self::Times(texts.codes().enumerate().map(time).collect::<Result<_>>()?)
+            }
+            (ReadAs::Times, Self::Numbers(numbers) | Self::Encoded(numbers)) => {
+                match numbers.iter().position(|value| !value.is_nan()) {
+                    Some(row) => return Err(not_time(row, numbers[row].to_string())),
+                    None => Self::Times(numbers),
+                }
+            }
+            (ReadAs::Labels | ReadAs::KnownLabels, values) => {
+                let parse = if read_as == ReadAs::Labels { parse_label } else { parse_known_label };
+                let label = |row: usize| {
+                    let cell = values.cell(row).unwrap_or_default();
+                    let bad = || Error::Label { column: column(), place: place(row), cell: cell.clone() };
+                    parse(&cell).ok_or_else(bad)
+                };
+                Self::Numbers((0..values.len()).map(label).collect::<Result<_>>()?)
+            }
+        })
+    }
+
+    /// A row's value as text; nothing if it is missing.
+    pub(crate) fn cell(&self, row: usize) -> Option<String> {
+        match self {
+            Self::Texts(texts) => texts.get(row).map(str::to_owned),
+            Self::Numbers(values) | Self::Encoded(values) => {
+                (!values[row].is_nan()).then(|| values[row].to_string())
+            }
+            Self::Times(values) => (!values[row].is_nan()).then(|| time::words(values[row])),
+        }
+    }
+}
+
+impl From<Texts> for Values {
+    fn from(texts: Texts) -> Self {
+        Self::Texts(texts)
+    }
+}
