@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
     let _reading = Reading::start(&table.to_string_lossy());
-    Ok(Labelled::read(first, &Stoppable(FileSource::new(table)), label)?)
+    Ok(Labelled::read(first, &Stoppable(&FileSource::new(table)), label)?)
 }
 
 fn summary(
