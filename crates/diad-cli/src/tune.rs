@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use diad::table::{FileSource, printable};
+use diad::table::printable;
 use diad::{Change, Detector, Labelled, Learner, Loss, TuneParams, Tuned};
 
+use crate::input::Input;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Tuning};
 use crate::stop::{self, Stoppable};
@@ -140,7 +141,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
     let _reading = Reading::start(&table.to_string_lossy());
-    Ok(Labelled::read(first, &Stoppable(&FileSource::new(table)), label)?)
+    Ok(Labelled::read(first, &Stoppable(&Input::new(table)?), label)?)
 }
 
 fn summary(

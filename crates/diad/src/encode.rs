@@ -470,7 +470,7 @@ mod tests {
         let missing = encoder.encode(&table(&[("x", &values)])).unwrap_err();
         assert_eq!(
             missing.to_string(),
-            "column \"x\", row 8193 (counted from 0): the value is missing, but no value was in the training; \
+            "column \"x\", row 8193 (counted from 0): the value is missing, which it was in no training row; \
              fill it in or remove the row"
         );
         let infinite =

@@ -236,7 +236,7 @@ pub enum Error {
     },
     /// A cell of a feature is empty or not a number (NaN), and the training knows no such cells.
     #[error(
-        "column {}, {place}: the value is missing, but no value was in the training; fill it in or remove the row",
+        "column {}, {place}: the value is missing, which it was in no training row; fill it in or remove the row",
         quoted(column)
     )]
     Missing {

@@ -25,8 +25,8 @@ fn a_file_that_is_not_there() {
 
 #[test]
 fn an_empty_file() {
-    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, or a Parquet file");
-    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, or a Parquet file");
+    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines or Parquet");
+    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines or Parquet");
 }
 
 #[test]
@@ -55,24 +55,28 @@ fn no_column_left() {
 }
 
 #[test]
-fn missing_and_infinite_values() {
-    assert_snapshot!(fit_table("a,b\n1,2\n,3\n"), @r#"diad: column "a", line 3: the value is missing; fill it in or remove the row, or leave the column out with --ignore a"#);
-    assert_snapshot!(fit_table("a,b\n1,2\n4,NaN\n"), @r#"diad: column "b", line 3: the value is missing; fill it in or remove the row, or leave the column out with --ignore b"#);
+fn infinite_values() {
     assert_snapshot!(fit_table("a,b\n1,2\n4,-inf\n"), @r#"diad: column "b", line 3: the value is infinite; correct it or remove the row, or leave the column out with --ignore b"#);
     assert_snapshot!(fit_table("a,b\n1,2\n4,1e999\n"), @r#"diad: column "b", line 3: the value is infinite; correct it or remove the row, or leave the column out with --ignore b"#);
 }
 
+/// Numbers in a column, but for one cell.
+fn mostly_numbers(name: &str, cell: &str) -> String {
+    let numbers: String = (0..240).map(|i| format!("{}.5,{}\n", i * 7 % 59, i % 4)).collect();
+    format!("{name},x\n{numbers}{cell},3\n")
+}
+
 #[test]
-fn text_in_a_column() {
-    assert_snapshot!(fit_table("id,x\n1,2\nanna,3\n"), @r#"diad: column "id", line 3: "anna" is not a number; correct the cell, or leave the column out with --ignore id"#);
-    let long = format!("a b,x\n{},3\n", "long ".repeat(20));
-    assert_snapshot!(fit_table(long), @r#"diad: column "a b", line 2: "long long long long long long long long long long long long …" is not a number; correct the cell, or leave the column out with --ignore"#);
+fn text_in_a_column_of_numbers() {
+    assert_snapshot!(fit_table(mostly_numbers("n", "anna")), @r#"diad: column "n", line 242: "anna" is not a number, but most other cells of the column are; correct the cell, or take all cells as categories with --categorical n"#);
+    assert_snapshot!(fit_table(mostly_numbers("a b", &"long ".repeat(20))), @r#"diad: column "a b", line 242: "long long long long long long long long long long long long …" is not a number, but most other cells of the column are; correct the cell, or take all cells as categories with --categorical"#);
+    assert_snapshot!(fit_table_with("id,x\n1,2\nanna,3\n", &["--numeric", "id"]), @r#"diad: column "id", line 3: "anna" is not a number; correct the cell, or leave the column out with --ignore id"#);
 }
 
 #[test]
 fn names_from_the_data_never_become_commands() {
     let name = format!("x' ; rm -r {} '", "~".repeat(100));
-    let sentence = fit_table(format!("{name},y\n1,2\nz,3\n"));
+    let sentence = fit_table_with(format!("{name},y\n1,2\nz,3\n"), &["--numeric", &name]);
     let shown: String = name.chars().take(60).collect();
     assert_eq!(
         sentence,
@@ -101,7 +105,7 @@ fn an_open_quotation_mark() {
 
 #[test]
 fn control_characters_never_reach_the_terminal() {
-    assert_snapshot!(fit_table("a\u{1b}[2J,b\n\u{7}\u{202e},1\n"), @r#"diad: column "a\u{1b}[2J", line 2: "\u{7}\u{202e}" is not a number; correct the cell, or leave the column out with --ignore"#);
+    assert_snapshot!(fit_table_with("a\u{1b}[2J,b\n\u{7}\u{202e},1\n", &["--numeric", "a\u{1b}[2J"]), @r#"diad: column "a\u{1b}[2J", line 2: "\u{7}\u{202e}" is not a number; correct the cell, or leave the column out with --ignore"#);
 }
 
 #[test]
@@ -127,8 +131,6 @@ fn a_column_that_is_not_there() {
 
 #[test]
 fn other_kinds_of_files() {
-    assert_snapshot!(fit_table("a;b\n1;2\n"), @"diad: t.csv seems to be separated by semicolons; separate its cells by commas");
-    assert_snapshot!(fit_table(b"\x1f\x8b\x08\x00rest"), @"diad: t.csv is compressed with gzip; give a CSV file with a header line, or a Parquet file");
     assert_snapshot!(fit_table(b"na\xefve,b\n1,2\n"), @"diad: line 1 of t.csv is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet");
     assert_snapshot!(fit_table(b"a,b\n1,\xff\xfe\n"), @"diad: line 2 of t.csv is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet");
 }
@@ -142,7 +144,6 @@ fn a_damaged_parquet_file() {
             assert!(sentence.starts_with("diad: cannot read t.csv as Parquet ("), "{sentence}");
         }
     }
-    assert_snapshot!(fit_table(&whole), @r#"diad: column "x", row 1 (counted from 0): the value is missing; fill it in or remove the row, or leave the column out with --ignore x"#);
 }
 
 #[test]
@@ -156,8 +157,13 @@ fn flipped_bytes_in_a_parquet_file_give_no_panic_message() {
         let mut bytes = whole.clone();
         bytes[place] = byte;
         folder.write("t.parquet", bytes);
-        // The file has missing values even where the flip changes nothing.
-        let sentence = folder.fit(&["t.parquet", "-o", "m.diad"]).fails();
+        // A flip may also change a value, or nothing that matters.
+        let answer = folder.fit(&["t.parquet", "-o", "m.diad"]);
+        if answer.code == Some(0) {
+            assert!(!panics.contains(&(place, byte)), "{place}: {}", answer.stdout);
+            continue;
+        }
+        let sentence = answer.fails();
         let panicked = sentence.contains("its parts contradict each other");
         assert!(panicked || !panics.contains(&(place, byte)), "{place}: {sentence}");
     }
@@ -223,7 +229,7 @@ fn a_table_that_does_not_match_the_model() {
     assert_eq!(score("s.csv"), score("s.parquet"));
     assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");
-    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing; fill it in or remove the row"#);
+    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing, which it was in no training row; fill it in or remove the row"#);
     for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y,x,x\n1,2,3\n", "y\n1\n", ",y\n1,2\n"] {
         folder.write("other.csv", bad);
         let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y"]).fails();
