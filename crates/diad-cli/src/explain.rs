@@ -204,11 +204,7 @@ impl Told<'_> {
                 let standing = self.explainer.standing(column, value);
                 json!({
                     "name": names[column].name,
-                    "value": match names[column].kind {
-                        Kind::Number if !value.is_nan() => finite(value),
-                        _ if value.is_nan() => Value::Null,
-                        _ => Value::String(names[column].words(value)),
-                    },
+                    "value": self.json_value(column, value),
                     "below": finite(standing.below),
                     "up_to": finite(standing.up_to),
                     "outside": standing.outside.map(|side| match side {
@@ -221,12 +217,25 @@ impl Told<'_> {
         json!({ "columns": columns, "contribution": finite(contribution) })
     }
 
+    /// A number, the name of a category or a time as text, or null where the value is missing.
+    fn json_value(&self, column: usize, value: f64) -> Value {
+        let column = &self.explainer.detector().encoder().columns()[column];
+        match column.kind {
+            _ if value.is_nan() => Value::Null,
+            Kind::Number => finite(value),
+            _ => Value::String(column.words(value)),
+        }
+    }
+
     fn json_change(&self, counterfactual: &Counterfactual) -> Value {
         let names = self.explainer.detector().encoder().columns();
         let changes: Vec<Value> = counterfactual
             .replacements
             .iter()
-            .map(|r| json!({ "column": names[r.column].name, "from": finite(r.from), "to": finite(r.to) }))
+            .map(|r| {
+                let [from, to] = [r.from, r.to].map(|value| self.json_value(r.column, value));
+                json!({ "column": names[r.column].name, "from": from, "to": to })
+            })
             .collect();
         json!({
             "changes": changes,

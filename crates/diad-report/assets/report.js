@@ -5,6 +5,7 @@
   const STEPS = data.scores.above.length - 1;
   const FIRST_PAIRS = 12;
   const BARS = 9;
+  const compared = data.scale !== null;
   const state = { picked: null, sort: { column: "score", down: true }, threshold: 0, drawn: [] };
 
   // Text reaches the page through textContent only.
@@ -28,14 +29,19 @@
   const cut = (text, length) => ([...text].length > length ? [...text].slice(0, length - 1).join("") + "…" : text);
   const styled = { background: "none", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" };
 
+  const learned = () =>
+    data.labels
+      ? `then from the labels of ${whole(data.labels[0])} anomalies and ${whole(data.labels[1])} normal rows what is looked for`
+      : "without labels";
+
   function overview() {
     const s = data.scores;
     byId("title").textContent = data.table;
     byId("overview").textContent =
       `The model ${data.model} learned from ${whole(data.training_rows)} rows and ${whole(data.columns.length)} ` +
-      `${data.columns.length === 1 ? "column" : "columns"} what is usual, without labels. In ${data.table} it scored ` +
+      `${data.columns.length === 1 ? "column" : "columns"} what is usual, ${learned()}. In ${data.table} it scored ` +
       `${whole(s.rows)} rows; the ${whole(data.rows.length)} most unusual ones are listed here with the reasons.`;
-    if (data.compared) {
+    if (compared) {
       byId("overview").textContent =
         `The model ${data.model} is compared with an earlier one: plots are ordered by how much they changed. In ` +
         `${data.table} it scored ${whole(s.rows)} rows; the ${whole(data.rows.length)} most unusual ones are listed ` +
@@ -115,9 +121,11 @@
     const wanted = byId("search").value.trim().toLowerCase();
     const matches = (row) => !wanted || String(row.number).includes(wanted) || row.values.some((v) => v.toLowerCase().includes(wanted));
     const key = state.sort.column;
-    const value = (row) => (typeof key === "number" ? Number(row.values[key]) : Number(row[key]));
+    const value = (row) => (typeof key === "number" ? row.values[key] : row[key]);
+    // Numbers by size, other text by its letters.
+    const compare = (a, b) => (isFinite(a) && isFinite(b) ? a - b : String(a).localeCompare(String(b)));
     const order = data.rows.map((_, i) => i).filter((i) => matches(data.rows[i]));
-    order.sort((a, b) => (state.sort.down ? -1 : 1) * (value(data.rows[a]) - value(data.rows[b])) || a - b);
+    order.sort((a, b) => (state.sort.down ? -1 : 1) * compare(value(data.rows[a]), value(data.rows[b])) || a - b);
     const body = byId("list").tBodies[0];
     body.replaceChildren(...order.map((index) => {
       const row = data.rows[index];
@@ -348,13 +356,16 @@
   }
 
   function shapes() {
-    const weight = (term) => (data.compared ? term.change ?? 0 : term.importance);
+    const weight = (term) => (compared ? term.change ?? 0 : term.importance);
     const ordered = (columns) => data.terms.filter((t) => t.columns.length === columns).sort((a, b) => weight(b) - weight(a));
     const singles = ordered(1), pairs = ordered(2);
     byId("shapes-note").textContent =
       "What a value adds to the score, over the column's own units. The red background shows where the training rows " +
       "were: the redder, the more. The green line is the picked row." +
-      (data.compared ? " Orange is the earlier model, blue the present one; the most changed come first." : "");
+      (compared
+        ? ` Orange is the earlier model, blue the present one; the most changed come first. The earlier one is multiplied ` +
+          `by ${data.scale.toPrecision(3)}, so that both weigh the same on the whole.`
+        : "");
     byId("shapes").append(...singles.map(figureOf));
     byId("pairs-section").hidden = pairs.length === 0;
     byId("pairs").append(...pairs.slice(0, FIRST_PAIRS).map(figureOf));
@@ -395,8 +406,9 @@
     byId("ranking-section").hidden = !found;
     if (!found) return;
     byId("ranking-note").textContent =
-      `${whole(found.anomalies)} of ${whole(data.scores.rows)} rows are labelled as anomalies; the training did not see ` +
-      `the labels. ROC-AUC ${found.area.toFixed(3)} is the chance that one of them scores higher than another row; ` +
+      `${whole(found.anomalies)} of ${whole(data.scores.rows)} rows are labelled as anomalies. ` +
+      (data.labels ? `The model learned from some labels: rows it learned from flatter it. ` : `The training did not see the labels. `) +
+      `ROC-AUC ${found.area.toFixed(3)} is the chance that one of them scores higher than another row; ` +
       `0.5 would be chance. Average precision ${found.average.toFixed(3)}; chance would be ${(found.anomalies / data.scores.rows).toFixed(3)}.`;
     const chart = (points, x, y, chance) => {
       const made = Plot.plot({

@@ -1,7 +1,7 @@
 //! What the page knows: everything as numbers and text, in the order of the plots.
 
 use diad::Result;
-use diad::explain::{Change, Explainer};
+use diad::explain::{Comparison, Explainer};
 use serde::Serialize;
 
 use crate::curves::Ranking;
@@ -25,7 +25,10 @@ pub struct Data {
     training_rows: u64,
     settings: Vec<(String, String)>,
     intercept: f64,
-    compared: bool,
+    /// What the contributions of the earlier model are multiplied by.
+    scale: Option<f64>,
+    /// Anomalies and normal rows the model learned from.
+    labels: Option<[u64; 2]>,
     columns: Vec<Column>,
     terms: Vec<Term>,
     scores: Scores,
@@ -90,7 +93,7 @@ struct Row {
 }
 
 impl Data {
-    pub fn new(report: &Report, changes: &[Change]) -> Result<Self> {
+    pub fn new(report: &Report, comparison: Option<&Comparison>) -> Result<Self> {
         let explainer = report.explainer;
         let detector = explainer.detector();
         Ok(Self {
@@ -99,9 +102,10 @@ impl Data {
             training_rows: detector.training_rows(),
             settings: report.settings.clone(),
             intercept: explainer.intercept(),
-            compared: report.before.is_some(),
+            scale: comparison.map(|comparison| significant(comparison.scale)),
+            labels: detector.origin().map(|origin| [origin.anomalies, origin.normals]),
             columns: (0..detector.encoder().columns().len()).map(|c| column(explainer, c)).collect(),
-            terms: (0..explainer.terms().len()).map(|t| term(report, t, changes)).collect(),
+            terms: (0..explainer.terms().len()).map(|t| term(report, t, comparison)).collect(),
             scores: scores(report),
             ranking: report.labels.and_then(|labels| Ranking::new(labels, report.scores)),
             rows: rows(report)?,
@@ -132,14 +136,16 @@ fn column(explainer: &Explainer, column: usize) -> Column {
     }
 }
 
-fn term(report: &Report, index: usize, changes: &[Change]) -> Term {
+fn term(report: &Report, index: usize, comparison: Option<&Comparison>) -> Term {
     let explainer = report.explainer;
     let given = &explainer.terms()[index];
-    let change = changes.iter().find(|change| change.after == Some(index));
+    let change = comparison.and_then(|all| all.changes.iter().find(|change| change.after == Some(index)));
+    let scale = comparison.map_or(1.0, |comparison| comparison.scale);
+    let scaled = |values: Vec<f64>| values.into_iter().map(|value| value * scale).collect::<Vec<f64>>();
     let earlier = report.before.zip(change.and_then(|change| change.before));
     let (at, now, before) = if given.columns().len() == 1 {
         let line = explainer.line(index);
-        let before = earlier.map(|(before, term)| before.line_at(term, &line.positions));
+        let before = earlier.map(|(before, term)| scaled(before.line_at(term, &line.positions)));
         let shape = |values: Vec<f64>| Shape::Line(values.into_iter().map(significant).collect());
         (vec![line.positions], shape(line.values), before.map(shape))
     } else {
@@ -148,7 +154,7 @@ fn term(report: &Report, index: usize, changes: &[Change]) -> Term {
             let (largest, cells) = encode::bytes(values);
             Shape::Surface { largest: significant(largest), cells }
         };
-        let before = earlier.map(|(before, term)| shape(&before.surface(term, CELLS).values));
+        let before = earlier.map(|(before, term)| shape(&scaled(before.surface(term, CELLS).values)));
         (surface.positions.to_vec(), shape(&surface.values), before)
     };
     Term {

@@ -6,7 +6,7 @@ mod encode;
 pub mod plot;
 
 use diad::Result;
-use diad::explain::{Change, Explainer, compare};
+use diad::explain::{Explainer, compare};
 use diad::table::Table;
 
 /// The page, in which what is between double braces is replaced.
@@ -52,11 +52,8 @@ impl Report<'_> {
     /// # Errors
     /// If the earlier model is not of the same columns, or the listed rows lack a column or a value.
     pub fn html(&self) -> Result<String> {
-        let changes: Vec<Change> = match self.before {
-            Some(before) => compare(before, self.explainer)?,
-            None => Vec::new(),
-        };
-        let data = data::Data::new(self, &changes)?;
+        let comparison = self.before.map(|before| compare(before, self.explainer)).transpose()?;
+        let data = data::Data::new(self, comparison.as_ref())?;
         let json = encode::script_safe(&serde_json::to_string(&data).unwrap_or_default());
         let policy = format!(
             "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; \

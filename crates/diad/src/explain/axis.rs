@@ -52,6 +52,11 @@ impl Axis {
         self.scaler.original((position * 2.0 - 1.0) as f32).clamp(self.min, self.max)
     }
 
+    /// Whether only certain values make sense: categories, or few enough values that each is known.
+    pub fn is_discrete(&self) -> bool {
+        self.distinct.is_some() || !self.categories.is_empty()
+    }
+
     /// Round numbers along the axis, or all its values if there are only a few.
     pub fn ticks(&self) -> Vec<Tick> {
         let tick = |value: f64| Tick { position: self.position(value), label: super::number(value) };

@@ -14,19 +14,29 @@ pub struct Change {
     pub before: Option<usize>,
     /// The term after, if there is one.
     pub after: Option<usize>,
-    /// The mean absolute difference of the contributions over the training rows.
+    /// The mean absolute difference of the contributions over the training rows, those before times
+    /// [`Comparison::scale`].
     pub size: f64,
     /// The correlation of the contributions over the training rows: 1 where the term kept its form, -1 where it turned
     /// over. Nothing where one of them is constant.
     pub agreement: Option<f64>,
 }
 
-/// Compares the terms of two models of the same columns, the most changed first. Weights are those of the training rows
-/// of `after`.
+/// Two models side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What contributions of the first model are multiplied by, so that the terms of both are as important on the
+    /// whole. Scores rank rows; models that learned from labels and others have them in different units.
+    pub scale: f64,
+    /// How each term changed, the most changed first.
+    pub changes: Vec<Change>,
+}
+
+/// Compares the terms of two models of the same columns. Weights are those of the training rows of `after`.
 ///
 /// # Errors
 /// If the models are not of the same columns with the same ranges.
-pub fn compare(before: &Explainer, after: &Explainer) -> Result<Vec<Change>> {
+pub fn compare(before: &Explainer, after: &Explainer) -> Result<Comparison> {
     let [old, new] = [before, after].map(|explainer| explainer.detector.encoder().columns());
     let same = |name: &str| old.iter().any(|column| column.name == name);
     if let Some(column) = new.iter().find(|column| !same(&column.name)) {
@@ -42,12 +52,16 @@ pub fn compare(before: &Explainer, after: &Explainer) -> Result<Vec<Change>> {
         after.terms.iter().chain(&before.terms).map(|term| &term.columns).collect();
     all.sort_by_key(|columns| (columns.len(), *columns));
     all.dedup();
-    let mut changes: Vec<Change> = all.par_iter().map(|columns| change(before, after, columns)).collect();
+    let [old, new] =
+        [before, after].map(|explainer| explainer.terms.iter().map(|term| term.importance).sum::<f64>());
+    let scale = if old > 0.0 && new > 0.0 { new / old } else { 1.0 };
+    let mut changes: Vec<Change> =
+        all.par_iter().map(|columns| change(before, after, columns, scale)).collect();
     changes.sort_by(|a, b| b.size.total_cmp(&a.size));
-    Ok(changes)
+    Ok(Comparison { scale, changes })
 }
 
-fn change(before: &Explainer, after: &Explainer, columns: &[usize]) -> Change {
+fn change(before: &Explainer, after: &Explainer, columns: &[usize], scale: f64) -> Change {
     // Where the training rows of `after` were.
     let (points, weights): (Vec<Vec<f64>>, Vec<f64>) = match *columns {
         [column] => {
@@ -69,20 +83,21 @@ fn change(before: &Explainer, after: &Explainer, columns: &[usize]) -> Change {
         Some(term) => explainer.evaluate_at(term, points.len(), |point, axis| points[point][axis]),
         None => vec![0.0; points.len()],
     };
-    let (old, new) = (values(before, old_term), values(after, new_term));
+    let (mut old, new) = (values(before, old_term), values(after, new_term));
+    old.iter_mut().for_each(|value| *value *= scale);
     let total: f64 = weights.iter().sum();
     let mean = |value: &dyn Fn(usize) -> f64| {
         (0..points.len()).map(|point| weights[point] * value(point)).sum::<f64>() / total
     };
     let (old_mean, new_mean) = (mean(&|i| old[i]), mean(&|i| new[i]));
     let spread = |values: &[f64], middle: f64| mean(&|i| (values[i] - middle).powi(2)).sqrt();
-    let scale = spread(&old, old_mean) * spread(&new, new_mean);
+    let both = spread(&old, old_mean) * spread(&new, new_mean);
     let together = mean(&|i| (old[i] - old_mean) * (new[i] - new_mean));
     Change {
         columns: columns.to_vec(),
         before: old_term,
         after: new_term,
         size: mean(&|i| (new[i] - old[i]).abs()),
-        agreement: (scale > 1e-12).then(|| (together / scale).clamp(-1.0, 1.0)),
+        agreement: (both > 1e-12).then(|| (together / both).clamp(-1.0, 1.0)),
     }
 }

@@ -49,7 +49,7 @@ use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
 use crate::score::{Work, add};
 
 pub use axis::{Axis, Tick};
-pub use change::{Change, compare};
+pub use change::{Change, Comparison, compare};
 pub use local::Contributions;
 pub use shape::{Line, Surface};
 pub use what_if::{Counterfactual, Replacement};

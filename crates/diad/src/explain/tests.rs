@@ -329,11 +329,13 @@ fn models_are_compared_by_their_terms() {
     let data = table(600, 3);
     let (before, after) = (detector(&tiny(), &data), detector(&Params { seed: 6, ..tiny() }, &data));
     let (before, after) = (Explainer::new(&before), Explainer::new(&after));
-    let changes = compare(&before, &after).unwrap();
+    let changes = compare(&before, &after).unwrap().changes;
     assert!(changes.len() >= after.terms().len());
     assert!(changes.windows(2).all(|pair| pair[0].size >= pair[1].size));
     assert!(changes[0].size > 0.0);
-    for change in compare(&after, &after).unwrap() {
+    let same = compare(&after, &after).unwrap();
+    assert_eq!(same.scale, 1.0);
+    for change in same.changes {
         assert!(change.size == 0.0 && change.agreement.is_none_or(|a| (a - 1.0).abs() < 1e-9), "{change:?}");
     }
     let mut names = data.names().to_vec();

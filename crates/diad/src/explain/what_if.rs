@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Axis, Explainer};
-use crate::table::Table;
+use crate::table::{Table, Values};
 use crate::{Error, Result};
 
 /// Values of a column that are tried, beside those the training rows had.
@@ -91,7 +91,7 @@ impl Explainer<'_> {
 
     fn scan(&self, column: usize, values: &[f64], axis: &Axis) -> Scan {
         let spread = &self.detector.profile().columns[column];
-        let discrete = spread.distinct().is_some();
+        let discrete = axis.is_discrete();
         let seen = spread.values().iter().map(|&value| (f64::from(value) + 1.0) / 2.0);
         let evenly = (0..if discrete { 0 } else { EVENLY }).map(|i| i as f64 / (EVENLY - 1) as f64);
         let positions: Vec<f64> = seen.chain(evenly).collect();
@@ -183,7 +183,7 @@ impl Explainer<'_> {
                 Ok((score < threshold).then_some((changed, score)))
             };
             let Some(mut found) = try_share(1.0, None)? else { continue };
-            let discrete = |&(column, _): &(usize, f64)| axes[column].distinct.is_some();
+            let discrete = |&(column, _): &(usize, f64)| axes[column].is_discrete();
             if !changes.iter().any(discrete) {
                 let (mut low, mut high) = (0.0, 1.0);
                 for _ in 0..HALVINGS {
@@ -221,7 +221,7 @@ impl Explainer<'_> {
 
     fn score_row(&self, values: &[f64]) -> Result<f32> {
         let names = self.detector.encoder().columns().iter().map(|column| column.name.clone()).collect();
-        let table = Table::new(names, values.iter().map(|&value| vec![value]).collect())?;
+        let table = Table::of(names, values.iter().map(|&value| Values::Encoded(vec![value])).collect())?;
         Ok(self.detector.score(&table)?[0])
     }
 }
