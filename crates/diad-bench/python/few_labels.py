@@ -9,14 +9,12 @@ by the validation rows; all other methods see the labelled rows alone.
 
 import argparse
 import importlib.metadata
-import json
-import sys
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score
+from worker import serve
 
 MASK = (1 << 64) - 1
 
@@ -127,16 +125,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not mix with the answers
-    print(json.dumps({"ready": True}), file=answers, flush=True)
     tables = Tables()
-    for line in sys.stdin:
-        try:
-            answer = evaluate(json.loads(line), tables, options)
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
+    serve(lambda request: evaluate(request, tables, options))
 
 
 if __name__ == "__main__":
