@@ -25,8 +25,8 @@ pub struct Change {
 /// Two models side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What contributions of the first model are multiplied by, so that the terms of both are as important on the
-    /// whole. Scores rank rows; models that learned from labels and others have them in different units.
+    /// What contributions of the first model are multiplied by, so that those of both have the same mean square, added
+    /// up over the terms. Scores rank rows; models that learned from labels and others have them in different units.
     pub scale: f64,
     /// How each term changed, the most changed first.
     pub changes: Vec<Change>,
@@ -52,13 +52,22 @@ pub fn compare(before: &Explainer, after: &Explainer) -> Result<Comparison> {
         after.terms.iter().chain(&before.terms).map(|term| &term.columns).collect();
     all.sort_by_key(|columns| (columns.len(), *columns));
     all.dedup();
-    let [old, new] =
-        [before, after].map(|explainer| explainer.terms.iter().map(|term| term.importance).sum::<f64>());
-    let scale = if old > 0.0 && new > 0.0 { new / old } else { 1.0 };
+    let [old, new] = [before, after].map(sum_of_squares);
+    let scale = if old > 0.0 && new > 0.0 { (new / old).sqrt() } else { 1.0 };
     let mut changes: Vec<Change> =
         all.par_iter().map(|columns| change(before, after, columns, scale)).collect();
     changes.sort_by(|a, b| b.size.total_cmp(&a.size));
     Ok(Comparison { scale, changes })
+}
+
+/// The sum over the terms of their mean squared contribution.
+fn sum_of_squares(explainer: &Explainer) -> f64 {
+    let square = |term: usize| {
+        let (values, weights) = explainer.weighted(term);
+        let squares: f64 = values.iter().zip(&weights).map(|(value, weight)| value * value * weight).sum();
+        squares / weights.iter().sum::<f64>()
+    };
+    (0..explainer.terms.len()).map(square).sum()
 }
 
 fn change(before: &Explainer, after: &Explainer, columns: &[usize], scale: f64) -> Change {
