@@ -1,6 +1,7 @@
 //! The `diad` program as a user meets it.
 
 mod bad_input;
+mod catalogue;
 mod commands;
 mod common;
 mod explain;

@@ -416,13 +416,16 @@ impl Seen {
             (_, ReadAs::Numbers, _) if enough && (counted || named) => Some(Reason::Identifier),
             _ => None,
         };
-        if let (ReadAs::Texts, None, None, Some((place, cell))) = (read_as, asked, left_out, self.first_word)
+        // Whole numbers with a few other texts may well be identifiers; other numbers are not.
+        let numbers = texts.iter().filter_map(|(text, rows)| Some((text.parse::<f64>().ok()?, rows)));
+        let (different, held) = numbers.clone().fold((0, 0), |(n, held), (_, rows)| (n + 1, held + rows));
+        let fractions = numbers.clone().any(|(number, _)| number.fract() != 0.0);
+        if let (ReadAs::Texts, None, Some((place, cell))) = (read_as, asked, self.first_word)
+            && different > MANY_NUMBERS
+            && held * 2 > present
+            && (left_out.is_none() || fractions)
         {
-            let numbers = texts.iter().filter(|(text, _)| text.parse::<f64>().is_ok());
-            let (different, held) = numbers.fold((0, 0), |(n, held), (_, rows)| (n + 1, held + rows));
-            if different > MANY_NUMBERS && held * 2 > present {
-                return Err(Error::Mixed { column: self.name, place, cell });
-            }
+            return Err(Error::Mixed { column: self.name, place, cell });
         }
         let mut surveyed = Surveyed {
             name: self.name,
