@@ -73,6 +73,7 @@ settings! {
     relation_strength: f64, "X", "How much a broken relation between two columns counts against an unlikely value of one";
     layers: usize, "N", "Layers of trees; a layer's trees may build on the outputs of all earlier layers";
     trees: usize, "N", "Trees in each layer";
+    grove: usize, "N", "Trees of a layer that build on the same earlier trees; where there are more, they form several groves";
     depth: usize, "N", "Splits in each tree; a tree has 2^depth leaves";
     outputs: usize, "N", "Outputs of each tree: the first is its score, all are offered to later layers";
     attention: usize, "N", "Length of the attention keys and queries between layers";
@@ -168,6 +169,7 @@ mod tests {
             relation_strength: 2.5,
             layers: 4,
             trees: 301,
+            grove: 302,
             depth: 5,
             outputs: 6,
             attention: 13,

@@ -45,6 +45,9 @@ pub struct Params {
     pub layers: usize,
     /// Trees in each layer.
     pub trees: usize,
+    /// Trees of a layer that build on the same earlier trees. Where there are more, they form several groves, and a tree builds
+    /// on earlier trees of its own grove alone, so that the work grows with the trees and not with their square.
+    pub grove: usize,
     /// Splits in each tree; a tree has 2^depth leaves.
     pub depth: usize,
     /// Outputs of each tree: the first is its score, all are offered to later layers.
@@ -86,6 +89,7 @@ impl Default for Params {
             weight_columns: 1.5,
             weight_relations: 0.75,
             trees: 100,
+            grove: 100,
             feature_share: 0.15,
             steps: 1000,
             warmup: 500,
@@ -107,6 +111,7 @@ impl Params {
             relation_strength: 4.0,
             layers: 3,
             trees: 300,
+            grove: 300,
             depth: 4,
             outputs: 2,
             attention: 12,
@@ -152,6 +157,7 @@ impl Params {
         )?;
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
         check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
+        check((1..=5000).contains(&self.grove), "grove", self.grove, "from 1 to 5000")?;
         check((1..=6).contains(&self.depth), "depth", self.depth, "from 1 to 6")?;
         check((1..=8).contains(&self.outputs), "outputs", self.outputs, "from 1 to 8")?;
         check((1..=256).contains(&self.attention), "attention", self.attention, "from 1 to 256")?;
@@ -170,7 +176,8 @@ impl Params {
         check((16..=1 << 16).contains(&self.batch), "batch", self.batch, "from 16 to 65536")?;
         // What attention and a batch may need at worst, so that no settings, also not those of a model file from a
         // stranger, ask for more memory than a machine has.
-        let attended = self.trees * self.trees * (self.layers * (self.layers - 1) / 2) * self.outputs;
+        let attended =
+            self.trees * self.trees.min(self.grove) * (self.layers * (self.layers - 1) / 2) * self.outputs;
         check(attended <= 1 << 28, "trees", self.trees, "fewer for so many layers and outputs")?;
         let held = self.batch * self.layers * self.trees * self.outputs;
         check(held <= 1 << 29, "batch", self.batch, "smaller for so many trees")?;

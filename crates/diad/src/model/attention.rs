@@ -1,7 +1,7 @@
 //! Which earlier outputs a tree attends to, and how much.
 
-use super::Layer;
 use super::wiring::TreeWiring;
+use super::{Layer, Shape};
 use crate::kernel::{Columns, Entmax, Kernels, LANES, Lane, Real};
 
 /// Added to the match before its logarithm.
@@ -37,7 +37,7 @@ pub(super) struct Search<F> {
     positions: Vec<u32>,
 }
 
-/// The length of the longest key of a layer with so many earlier trees.
+/// The length of the longest key of a layer.
 pub(super) fn longest_key<F: Real>(layer: &Layer<F>, earlier: usize, width: usize) -> F {
     let mut longest = F::default();
     for output in layer.keys.chunks_exact((width * earlier).max(1)) {
@@ -49,13 +49,21 @@ pub(super) fn longest_key<F: Real>(layer: &Layer<F>, earlier: usize, width: usiz
     longest.sqrt()
 }
 
-/// Keys with each component's row padded to whole lanes.
-pub(super) fn pack_keys<F: Real>(lanes: &mut Vec<Lane<F>>, layer: &Layer<F>, earlier: usize) {
-    let stride = earlier.div_ceil(LANES);
-    lanes.resize(layer.keys.len() / earlier * stride, Lane::default());
-    for (row, target) in layer.keys.chunks_exact(earlier).zip(lanes.chunks_exact_mut(stride)) {
-        for (values, lane) in row.chunks(LANES).zip(target) {
-            lane.0[..values.len()].copy_from_slice(values);
+/// The keys that the trees of a grove see in a layer, each component's row padded to whole lanes.
+pub(super) fn pack_keys<F: Real>(
+    lanes: &mut Vec<Lane<F>>,
+    keys: &[F],
+    shape: Shape,
+    layer: usize,
+    grove: usize,
+) {
+    let (all, size) = (shape.earlier(layer), shape.in_layer(grove));
+    let stride = (layer * size).div_ceil(LANES);
+    lanes.resize(keys.len() / all * stride, Lane::default());
+    for (row, target) in keys.chunks_exact(all).zip(lanes.chunks_exact_mut(stride)) {
+        let own = row.chunks_exact(shape.trees).flat_map(|row| &row[grove * shape.grove..][..size]);
+        for (place, &key) in own.enumerate() {
+            target[place / LANES].0[place % LANES] = key;
         }
     }
 }
@@ -84,11 +92,12 @@ impl<F: Real> Search<F> {
     }
 
     /// One-hot selectors: finds the attention among the twins alone, and says whether that is all of it. Others
-    /// match so badly that they matter only if a key and a query are very long.
+    /// match so badly that they matter only if a key and a query are very long. `places` are those of the twins in
+    /// their grove.
     pub(super) fn link_twins(
         &mut self,
         wiring: &mut TreeWiring<F>,
-        twins: &[u32],
+        [twins, places]: [&[u32]; 2],
         keys: Columns<F>,
         query: &[F],
         longest_key: F,
@@ -102,7 +111,7 @@ impl<F: Real> Search<F> {
         for output in keys.lanes.chunks_exact(width * keys.stride) {
             let key = |q: usize, a: usize| output[a * keys.stride + q / LANES].0[q % LANES];
             let product = |q: u32| (0..width).map(|a| key(q as usize, a) * query[a]).sum::<F>();
-            self.logits.extend(twins.iter().map(|&q| product(q)));
+            self.logits.extend(places.iter().map(|&q| product(q)));
         }
         let best = self.logits.iter().fold(self.logits[0], |a, &z| a.max(z));
         let query_length = query.iter().map(|&a| a * a).sum::<F>().sqrt();
@@ -120,11 +129,11 @@ impl<F: Real> Search<F> {
     }
 
     /// One-hot selectors: a match is one for twins and zero for all others.
-    pub(super) fn match_twins(&mut self, twins: &[u32]) {
+    pub(super) fn match_twins(&mut self, places: &[u32]) {
         let none = F::from_f64(MATCH_FLOOR).ln();
         let full = F::from_f64(1.0 + MATCH_FLOOR).ln();
         self.log_match.fill(Lane([none; LANES]));
-        for &q in twins {
+        for &q in places {
             self.log_match[q as usize / LANES].0[q as usize % LANES] = full;
         }
     }
@@ -149,7 +158,7 @@ impl<F: Real> Search<F> {
         (kernels.shifted_ln)(&mut self.log_match, F::from_f64(MATCH_FLOOR));
     }
 
-    /// log(m + floor) + key·query for every output of every earlier tree, output after output.
+    /// log(m + floor) + key·query for every output of every earlier tree of the grove, output after output.
     pub(super) fn score(
         &mut self,
         kernels: &Kernels<F>,
@@ -165,24 +174,31 @@ impl<F: Real> Search<F> {
         }
     }
 
-    /// The support of the attention; `twins` are the only matches once selectors are one-hot.
-    pub(super) fn link(&mut self, wiring: &mut TreeWiring<F>, earlier: usize, twins: Option<&[u32]>) {
+    /// The support of the attention among so many earlier trees of a grove. The twins at `places` are the only matches once
+    /// selectors are one-hot.
+    pub(super) fn link(
+        &mut self,
+        wiring: &mut TreeWiring<F>,
+        earlier: usize,
+        places: Option<&[u32]>,
+        tree: impl Fn(usize) -> usize,
+    ) {
         let one = F::from_f64(1.0);
         let (overlaps, links) = (&self.overlaps, &mut wiring.links);
         links.clear();
         self.entmax.support(&self.logits, |i, alpha| {
-            let tree = i % earlier as u32;
-            let at = |part: &[Lane<F>]| part[tree as usize / LANES].0[tree as usize % LANES];
+            let place = i as usize % earlier;
+            let at = |part: &[Lane<F>]| part[place / LANES].0[place % LANES];
             let overlaps = [0, 1, 2, 3].map(|k| at(&overlaps[k]));
-            let (matched, cut) = if let Some(twins) = twins {
-                let twin = twins.binary_search(&tree).is_ok();
+            let (matched, cut) = if let Some(places) = places {
+                let twin = places.binary_search(&(place as u32)).is_ok();
                 (if twin { one } else { F::default() }, true)
             } else {
                 let raw = overlaps[0] * overlaps[3] + overlaps[2] * overlaps[1];
                 (raw.min(one), raw > one)
             };
             links.push(Link {
-                tree,
+                tree: tree(place) as u32,
                 output: i / earlier as u32,
                 alpha,
                 matched,

@@ -18,6 +18,8 @@ pub struct Shape {
     pub outputs: usize,
     /// Length of keys and queries.
     pub attention: usize,
+    /// Trees per layer that may attend to each other.
+    pub grove: usize,
 }
 
 impl Shape {
@@ -30,6 +32,7 @@ impl Shape {
             depth: params.depth,
             outputs: params.outputs,
             attention: params.attention,
+            grove: params.grove.min(params.trees),
         }
     }
     /// Leaves per tree.
@@ -43,6 +46,28 @@ impl Shape {
     /// Trees in the layers before `layer`.
     pub fn earlier(&self, layer: usize) -> usize {
         layer * self.trees
+    }
+    /// Groves: attention stays within each.
+    pub fn groves(&self) -> usize {
+        self.trees.div_ceil(self.grove)
+    }
+    /// The grove of a tree.
+    pub fn grove_of(&self, tree: usize) -> usize {
+        tree % self.trees / self.grove
+    }
+    /// The trees of a grove in each layer.
+    pub fn in_layer(&self, grove: usize) -> usize {
+        self.grove.min(self.trees - grove * self.grove)
+    }
+    /// The place of a tree among those of its grove, layer after layer.
+    pub fn place(&self, tree: usize) -> usize {
+        let grove = self.grove_of(tree);
+        tree / self.trees * self.in_layer(grove) + tree % self.trees - grove * self.grove
+    }
+    /// The tree at a place of a grove.
+    pub fn at(&self, grove: usize, place: usize) -> usize {
+        let size = self.in_layer(grove);
+        place / size * self.trees + grove * self.grove + place % size
     }
 }
 

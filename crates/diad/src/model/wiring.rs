@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::attention::{Link, Search, longest_key, pack_keys};
-use super::{Model, Selectors};
+use super::{Model, Selectors, Shape};
 use crate::kernel::{Columns, Entmax, Isa, Kernels, LANES, Lane, Real, walsh};
 
 /// Everything that flows into one tree.
@@ -22,6 +22,13 @@ pub struct TreeWiring<F> {
     pub weights: Vec<F>,
     /// Which of the wiring's groups of trees of the same features this one is in, once selectors are one-hot.
     group: u32,
+}
+
+/// Both selectors of the trees of a grove, `[feature][place]`.
+#[derive(Debug, Clone, Default)]
+struct Dense<F> {
+    selectors: [Vec<Lane<F>>; 2],
+    stride: usize,
 }
 
 /// The wiring of all trees at one step.
@@ -44,31 +51,35 @@ pub struct Wiring<F: 'static> {
     pub separate: bool,
     /// Whether links are kept after the columns follow from them: needed for gradients.
     pub keep_links: bool,
-    /// Dense selectors `[feature][tree]`, while soft.
-    dense: [Vec<Lane<F>>; 2],
-    dense_stride: usize,
-    /// Trees of the same features, ascending, once selectors are one-hot.
+    /// Of each grove the dense selectors, while soft.
+    dense: Vec<Dense<F>>,
+    /// Trees of the same features, grove after grove, ascending in each, once selectors are one-hot.
     groups: Vec<Vec<u32>>,
-    keys: Vec<Vec<Lane<F>>>,
+    /// Of each layer and grove the keys.
+    keys: Vec<Vec<Vec<Lane<F>>>>,
+    shape: Shape,
     kernels: &'static Kernels<F>,
 }
 
 impl<F: Real> Wiring<F> {
     /// Room for the wiring of a model.
     pub fn new(model: &Model<F>, isa: Isa) -> Self {
+        let shape = model.shape;
+        let mut order: Vec<u32> = (0..shape.all_trees() as u32).collect();
+        order.sort_by_key(|&tree| (shape.grove_of(tree as usize), tree));
         Self {
             trees: vec![TreeWiring::default(); model.shape.all_trees()],
             steepness: vec![F::default(); model.shape.all_trees() * model.shape.depth],
             coefficients: Vec::new(),
-            order: (0..model.shape.all_trees() as u32).collect(),
+            order,
             distinct: model.shape.outputs,
             one_hot: false,
             separate: false,
             keep_links: true,
-            dense: [Vec::new(), Vec::new()],
-            dense_stride: 0,
+            dense: Vec::new(),
             groups: Vec::new(),
-            keys: vec![Vec::new(); model.shape.layers],
+            keys: vec![vec![Vec::new(); shape.groves()]; shape.layers],
+            shape,
             kernels: F::kernels(isa),
         }
     }
@@ -90,8 +101,9 @@ impl<F: Real> Wiring<F> {
 
     /// The share of `feature` in a selector of a tree, while soft.
     pub fn dense_share(&self, selector: usize, feature: u32, tree: u32) -> F {
-        self.dense[selector][feature as usize * self.dense_stride + tree as usize / LANES].0
-            [tree as usize % LANES]
+        let dense = &self.dense[self.shape.grove_of(tree as usize)];
+        let place = self.shape.place(tree as usize);
+        dense.selectors[selector][feature as usize * dense.stride + place / LANES].0[place % LANES]
     }
 
     /// Works out the wiring of a model at a temperature.
@@ -109,7 +121,7 @@ impl<F: Real> Wiring<F> {
         self.one_hot = one_hot;
         if model.shape.layers > 1 {
             if !one_hot {
-                self.fill_dense(model);
+                self.fill_dense();
             }
             self.attend(model);
         }
@@ -178,7 +190,8 @@ impl<F: Real> Wiring<F> {
                 [a.min(b), a.max(b)]
             })
             .collect();
-        self.order.sort_by_key(|&tree| (pairs[tree as usize], tree));
+        let shape = self.shape;
+        self.order.sort_by_key(|&tree| (pairs[tree as usize], shape.grove_of(tree as usize), tree));
         self.groups = self
             .order
             .chunk_by(|&a, &b| pairs[a as usize] == pairs[b as usize])
@@ -191,57 +204,68 @@ impl<F: Real> Wiring<F> {
         }
     }
 
-    fn fill_dense(&mut self, model: &Model<F>) {
-        self.dense_stride = self.trees.len().div_ceil(LANES);
-        for (s, dense) in self.dense.iter_mut().enumerate() {
-            dense.clear();
-            dense.resize(model.shape.features * self.dense_stride, Lane::default());
-            for (tree, wiring) in self.trees.iter().enumerate() {
+    fn fill_dense(&mut self) {
+        let shape = self.shape;
+        self.dense.resize(shape.groves(), Dense { selectors: [Vec::new(), Vec::new()], stride: 0 });
+        for (grove, dense) in self.dense.iter_mut().enumerate() {
+            dense.stride = (shape.layers * shape.in_layer(grove)).div_ceil(LANES);
+            for selector in &mut dense.selectors {
+                selector.clear();
+                selector.resize(shape.features * dense.stride, Lane::default());
+            }
+        }
+        for (tree, wiring) in self.trees.iter().enumerate() {
+            let (dense, place) = (&mut self.dense[shape.grove_of(tree)], shape.place(tree));
+            for (s, selector) in dense.selectors.iter_mut().enumerate() {
                 for (&feature, &share) in wiring.features[s].iter().zip(&wiring.shares[s]) {
-                    dense[feature as usize * self.dense_stride + tree / LANES].0[tree % LANES] = share;
+                    selector[feature as usize * dense.stride + place / LANES].0[place % LANES] = share;
                 }
             }
         }
     }
 
     fn attend(&mut self, model: &Model<F>) {
-        for (lanes, (index, layer)) in self.keys.iter_mut().zip(model.layers.iter().enumerate()).skip(1) {
-            pack_keys(lanes, layer, model.shape.earlier(index));
+        let shape = self.shape;
+        for (index, layer) in model.layers.iter().enumerate().skip(1) {
+            for (grove, lanes) in self.keys[index].iter_mut().enumerate() {
+                pack_keys(lanes, &layer.keys, shape, index, grove);
+            }
         }
-        let shape = model.shape;
         let longest_keys: Vec<F> = (model.layers.iter().enumerate())
             .map(|(index, layer)| longest_key(layer, shape.earlier(index), shape.attention))
             .collect();
-        let (dense, stride) = (&self.dense, self.dense_stride);
-        let dense = [0, 1].map(|s| Columns { lanes: &dense[s], stride });
         let (one_hot, distinct, kernels, keys) = (self.one_hot, self.distinct, self.kernels, &self.keys);
-        let (groups, keep_links) = (&self.groups, self.keep_links);
-        let first = model.shape.trees;
-        self.trees[first..].par_iter_mut().enumerate().with_min_len(8).for_each_init(
-            Search::default,
-            |search, (i, wiring)| {
-                let tree = first + i;
+        let (groups, dense, keep_links) = (&self.groups, &self.dense, self.keep_links);
+        self.trees[shape.trees..].par_iter_mut().enumerate().with_min_len(8).for_each_init(
+            || (Search::default(), Vec::new()),
+            |(search, places), (i, wiring)| {
+                let tree = shape.trees + i;
+                let (index, grove) = (tree / shape.trees, shape.grove_of(tree));
                 let (layer, t) = model.locate(tree);
-                let earlier = model.shape.earlier(tree / model.shape.trees);
-                let width = model.shape.attention;
-                let query = &layer.queries[t * width..(t + 1) * width];
-                let longest_key = longest_keys[tree / model.shape.trees];
-                let keys =
-                    Columns { lanes: &keys[tree / model.shape.trees], stride: earlier.div_ceil(LANES) };
+                let earlier = index * shape.in_layer(grove);
+                let query = &layer.queries[t * shape.attention..(t + 1) * shape.attention];
+                let keys = Columns { lanes: &keys[index][grove], stride: earlier.div_ceil(LANES) };
                 // Earlier trees of the same features, the only ones that match a one-hot tree.
-                let twins = match groups.get(wiring.group as usize) {
-                    Some(group) => &group[..group.partition_point(|&q| (q as usize) < earlier)],
-                    None => &[],
-                };
-                if !(one_hot && search.link_twins(wiring, twins, keys, query, longest_key)) {
+                let twins = groups.get(wiring.group as usize).map_or(&[][..], |group| {
+                    let of = |&q: &u32| (shape.grove_of(q as usize), q as usize);
+                    let start = group.partition_point(|q| of(q) < (grove, 0));
+                    let end = group.partition_point(|q| of(q) < (grove, shape.earlier(index)));
+                    &group[start..end]
+                });
+                places.clear();
+                places.extend(twins.iter().map(|&q| shape.place(q as usize) as u32));
+                let longest_key = longest_keys[index];
+                if !(one_hot && search.link_twins(wiring, [twins, places], keys, query, longest_key)) {
                     search.size(earlier);
                     if one_hot {
-                        search.match_twins(twins);
+                        search.match_twins(places);
                     } else {
+                        let Dense { selectors, stride } = &dense[grove];
+                        let dense = [0, 1].map(|s| Columns { lanes: &selectors[s], stride: *stride });
                         search.match_soft(kernels, wiring, dense);
                     }
-                    search.score(kernels, keys, query, earlier, model.shape.outputs);
-                    search.link(wiring, earlier, one_hot.then_some(twins));
+                    search.score(kernels, keys, query, earlier, shape.outputs);
+                    search.link(wiring, earlier, one_hot.then_some(places), |place| shape.at(grove, place));
                 }
                 search.merge(wiring, distinct);
                 if !keep_links {

@@ -165,7 +165,8 @@ fn another_version_is_named() {
 /// can ask for. It must load in bounded time and memory.
 #[test]
 fn the_most_entangled_model_can_be_loaded() {
-    let params = Params { layers: 3, trees: 400, depth: 1, outputs: 2, attention: 1, ..Params::paper() };
+    let params =
+        Params { layers: 3, trees: 400, grove: 400, depth: 1, outputs: 2, attention: 1, ..Params::paper() };
     let column = crate::encode::Column { name: "x".into(), max: 1.0, ..Default::default() };
     let feature = crate::encode::Feature { column: 0, view: crate::encode::View::Plain };
     let encoder = serde_json::json!({ "columns": [column], "features": [feature], "left_out": [] });

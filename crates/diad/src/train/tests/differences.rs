@@ -19,7 +19,7 @@ const SMOOTHING: f64 = 2.0;
 const DROPOUT: f64 = 0.25;
 
 const SOFT: Kind = Kind {
-    shape: Shape { features: 4, layers: 3, trees: 4, depth: 3, outputs: 2, attention: 3 },
+    shape: Shape { features: 4, layers: 3, trees: 4, depth: 3, outputs: 2, attention: 3, grove: 4 },
     width: 3,
     gam: false,
     agree: false,
@@ -29,6 +29,9 @@ const SOFT: Kind = Kind {
 const ONE_HOT: Kind = Kind { one_hot: true, ..SOFT };
 const GAM: Kind = Kind { gam: true, temperature: 0.25, ..SOFT };
 const ONE_HOT_GAM: Kind = Kind { gam: true, ..ONE_HOT };
+/// Groves of three trees and of one.
+const GROVES: Kind = Kind { shape: Shape { grove: 3, ..SOFT.shape }, ..SOFT };
+const ONE_HOT_GROVES: Kind = Kind { one_hot: true, ..GROVES };
 /// Trees of one split, and splits of an odd number.
 const SHALLOW: Kind = Kind { shape: Shape { depth: 1, outputs: 3, ..SOFT.shape }, ..SOFT };
 const DEEP: Kind = Kind { shape: Shape { depth: 5, outputs: 1, ..SOFT.shape }, ..SOFT };
@@ -137,7 +140,16 @@ fn check_scores(kind: &Kind, seed: u64) {
 
 #[test]
 fn unsupervised_loss() {
-    for (kind, seed) in [(SOFT, 1), (ONE_HOT, 2), (GAM, 3), (ONE_HOT_GAM, 4), (SHALLOW, 5), (DEEP, 6)] {
+    for (kind, seed) in [
+        (SOFT, 1),
+        (ONE_HOT, 2),
+        (GAM, 3),
+        (ONE_HOT_GAM, 4),
+        (SHALLOW, 5),
+        (DEEP, 6),
+        (GROVES, 18),
+        (ONE_HOT_GROVES, 19),
+    ] {
         check_unsupervised(&kind, seed, true);
     }
 }

@@ -78,7 +78,7 @@ fn read_model<F: Real>(layers: &Value, depth: usize, outputs: usize) -> Model<F>
             queries: real(transpose(&optional("att_query"), attention)),
         }
     };
-    let shape = Shape { features, layers: layers.len(), trees, depth, outputs, attention };
+    let shape = Shape { features, layers: layers.len(), trees, depth, outputs, attention, grove: trees };
     Model { shape, layers: layers.iter().map(read).collect() }
 }
 

@@ -86,7 +86,12 @@ fn attention(
     let (layer, t) = (&model.layers[tree / shape.trees], tree % shape.trees);
     let earlier = tree / shape.trees * shape.trees;
     let mut matches = Vec::new();
+    let near = |q: usize| q % shape.trees / shape.grove == t / shape.grove;
     for q in 0..earlier {
+        if !near(q) {
+            matches.push(0.0);
+            continue;
+        }
         let raw = dot(&p[q][0], &p[tree][0]) * dot(&p[q][1], &p[tree][1])
             + dot(&p[q][1], &p[tree][0]) * dot(&p[q][0], &p[tree][1]);
         raw_matches.push(raw);
@@ -95,7 +100,7 @@ fn attention(
     let mut logits = Vec::new();
     for (q, matched) in matches.iter().enumerate() {
         for k in 0..shape.outputs {
-            let mut logit = (matched + MATCH_FLOOR).ln();
+            let mut logit = if near(q) { (matched + MATCH_FLOOR).ln() } else { f64::NEG_INFINITY };
             for a in 0..shape.attention {
                 let key = layer.keys[(k * shape.attention + a) * earlier + q];
                 logit += key * layer.queries[t * shape.attention + a];

@@ -20,7 +20,7 @@ const SINGLE_GRADIENTS: f64 = 1e-4;
 /// Depths 1 to 6, one to three outputs and layers, features 1 to 9, tree counts around a lane group.
 fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();
-    let sizes = [
+    let sizes: [[usize; 7]; 9] = [
         // features, width, layers, trees, depth, outputs, attention
         [1, 1, 1, 1, 1, 1, 1],
         [2, 2, 3, 5, 2, 2, 3],
@@ -33,7 +33,9 @@ fn kinds() -> Vec<Kind> {
         [9, 9, 2, 7, 3, 2, 7],
     ];
     for (i, [features, width, layers, trees, depth, outputs, attention]) in sizes.into_iter().enumerate() {
-        let shape = Shape { features, layers, trees, depth, outputs, attention };
+        // Of all sizes in turn: one grove, groves alike, a smaller last one.
+        let grove = [trees, trees.div_ceil(2), trees.div_ceil(3)][i % 3];
+        let shape = Shape { features, layers, trees, depth, outputs, attention, grove };
         for (variant, temperature) in [1.0, 0.5, 0.125, 0.25].into_iter().enumerate() {
             let one_hot = variant >= 2;
             let (gam, agree) = (i % 3 == variant % 3, (i + variant) % 2 == 0);
