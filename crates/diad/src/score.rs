@@ -139,11 +139,6 @@ impl Detector {
         Self { origin: Some(origin), ..self }
     }
 
-    /// What the trees are combined with.
-    pub(crate) fn into_combination(self) -> Combination {
-        self.combination
-    }
-
     /// What flows where among the trees.
     pub(crate) fn wiring(&self) -> &Wiring<f32> {
         &self.wiring

@@ -82,6 +82,14 @@ impl Axis {
         out
     }
 
+    /// One less the mean covariance of two random rows.
+    fn variety(&self) -> f64 {
+        let rows = self.places.len().max(1);
+        let gathered = self.gathered(&vec![1.0 / rows as f64; rows]);
+        let values = self.values(&vec![1.0 / rows as f64; rows]);
+        (1.0 - gathered.iter().zip(&values).map(|(a, b)| a * b).sum::<f64>()).max(0.0)
+    }
+
     /// The values at the nodes of the function with these coefficients.
     fn values(&self, dual: &[f64]) -> Vec<f64> {
         let gathered = self.gathered(dual);
@@ -106,6 +114,8 @@ struct Column {
     feature: u32,
     curve: Axis,
     grid: Axis,
+    /// How far the values of a function at two random rows lie apart: the expected square, against the variance.
+    variety: f64,
 }
 
 /// How the functions of columns and pairs share the variance.
@@ -134,23 +144,26 @@ impl Basis {
         let varies = |column: &usize| encoder.columns()[*column].min < encoder.columns()[*column].max;
         let column = |column: usize| {
             let feature = column as u32;
-            let curve = tables.curves.iter().find(|curve| curve.feature == feature);
-            let nodes = curve.map_or_else(|| spaced(CURVE_NODES), |curve| curve.nodes.clone());
+            let nodes = nodes_of(tables, feature);
             let coordinates =
                 |x: f32| [coordinate(&scalers[column], encoder, column, x), rank(&sorted[column], x)];
             let values = || (0..matrix.rows()).map(|row| matrix.row(row)[column]);
             let sides = if nodes.len() == 2 { 2 } else { GRID_NODES };
             let grid = Axis::new(spaced(sides), coordinates, values());
-            Column { feature, curve: Axis::new(nodes, coordinates, values()), grid }
+            let variety = Axis::new(nodes.clone(), coordinates, sorted[column].iter().copied()).variety();
+            Column { feature, curve: Axis::new(nodes, coordinates, values()), grid, variety }
         };
         let columns = (0..encoder.columns().len()).filter(varies).collect::<Vec<_>>();
         let columns: Vec<Column> = columns.into_par_iter().map(column).collect();
         Self { columns, rows: matrix.rows() }
     }
 
-    /// Columns that vary.
-    pub fn columns(&self) -> usize {
-        self.columns.len()
+    /// The shares that columns begin with: the more rows differ in a column, the larger. A rare category, or a value that
+    /// nearly all rows have, tells few rows apart.
+    pub fn first_shares(&self) -> Vec<f64> {
+        let squares: Vec<f64> = self.columns.iter().map(|column| column.variety.powi(2) + 1e-9).collect();
+        let total: f64 = squares.iter().sum();
+        squares.iter().map(|square| square / total).collect()
     }
 
     /// The columns with the largest shares, whose pairs get grids.
@@ -279,6 +292,12 @@ impl Basis {
         };
         Tables { curves, grids: pairs.par_iter().map(grid).collect() }
     }
+}
+
+/// The nodes of a feature's curve, if it has one, else equally spaced ones.
+pub fn nodes_of(tables: &Tables, feature: u32) -> Vec<f32> {
+    let curve = tables.curves.iter().find(|curve| curve.feature == feature);
+    curve.map_or_else(|| spaced(CURVE_NODES), |curve| curve.nodes.clone())
 }
 
 /// Where a scaled value lies in units in which functions vary alike: interquartile ranges near the median, logarithmic

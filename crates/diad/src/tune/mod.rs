@@ -1,6 +1,7 @@
 //! Learning from a few labelled rows. The tuned detector is a new one; the first stays as it is.
 
 mod basis;
+mod blend;
 mod changes;
 mod descent;
 mod functions;
@@ -26,17 +27,11 @@ pub use labels::{Digest, Labelled};
 use lesson::Lesson;
 pub use loss::Loss;
 pub use params::{Learner, TuneParams};
-use select::Ranked;
 
 /// Rows of a validation table that are looked at, of each label.
 const VALIDATION_ROWS: usize = 20_000;
 /// Parts of the labelled rows that are held out in turn to tell how well the rest learns.
 const FOLDS: usize = 5;
-/// With so many labelled anomalies there is no need to doubt what they teach.
-const MANY_ANOMALIES: usize = 15;
-/// Rows that are enough to tell whether they do.
-const QUICK_ROWS: usize = 400;
-
 /// Where a tuned detector came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,7 +83,7 @@ impl Detector {
     }
 
     /// A detector that has learned from labels, beginning from this one. The order of the labelled rows does not matter.
-    /// With a validation table, the settings that rank its rows best are taken; without, the ones given.
+    /// With a validation table, what ranks its rows better is added to what is learned without.
     /// `observe` is called now and then and may stop it.
     ///
     /// ```
@@ -169,7 +164,7 @@ impl Detector {
         let fold = |(kept, held_out): &(Lesson, Lesson)| -> Result<Option<[f64; 2]>> {
             let go_on = &mut |_| ControlFlow::Continue(());
             let tuned = match params.learner {
-                Learner::Functions => self.with_model(model.clone(), self.learn_carefully(kept, params)),
+                Learner::Functions => self.with_model(model.clone(), self.learn(kept, None, params, go_on)?),
                 Learner::Descent => {
                     let model = descent::descend(self, kept, None, params, go_on)?;
                     self.with_model(model, combination.clone())
@@ -194,39 +189,7 @@ impl Detector {
         Ok(lesson.part(&wanted))
     }
 
-    /// Learns by functions without a validation table. Very few labels can mislead: where labels held out are ranked surely
-    /// better by learning less, or by the first detector, that is what is done.
-    fn learn_carefully(&self, lesson: &Lesson, params: &TuneParams) -> Combination {
-        let (_, _, model, first) = self.parts();
-        let anomalies = lesson.anomalies();
-        let folds = FOLDS.min(anomalies).min(lesson.labels.len() - anomalies);
-        if anomalies >= MANY_ANOMALIES || folds < 2 || params.prior == 0.0 {
-            return functions::learn(self, lesson, params);
-        }
-        let less =
-            TuneParams { prior: 4.0 * params.prior, amplitude: 0.4 * params.amplitude, ..params.clone() };
-        let choices = [Some(params), Some(&less), None];
-        let ranked = choices.map(|choice| {
-            let fold = |(kept, held_out): &(Lesson, Lesson)| {
-                let mut scores = held_out.scores.clone();
-                if let Some(params) = choice {
-                    let quick = TuneParams { most_rows: params.most_rows.min(QUICK_ROWS), ..params.clone() };
-                    let tuned = self.with_model(model.clone(), functions::learn(self, kept, &quick));
-                    tuned.score_encoded(&held_out.matrix, &mut scores);
-                }
-                (held_out.labels.clone(), scores)
-            };
-            let folds: Vec<(Vec<bool>, Vec<f32>)> = lesson.folds(folds).par_iter().map(fold).collect();
-            let (labels, scores): (Vec<_>, Vec<_>) = folds.into_iter().unzip();
-            Ranked::of(&labels.concat(), &scores.concat())
-        });
-        match choices[select::surely_best(&ranked.each_ref())] {
-            Some(params) => functions::learn(self, lesson, params),
-            None => first.clone(),
-        }
-    }
-
-    /// Learns by functions: with the settings given, or with those that rank the validation rows best.
+    /// Learns by functions: with the settings given, or with what ranks the validation rows best.
     fn learn(
         &self,
         lesson: &Lesson,
@@ -234,26 +197,13 @@ impl Detector {
         params: &TuneParams,
         observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
     ) -> Result<Combination> {
-        let (_, _, model, first) = self.parts();
-        let Some(validation) = validation else {
-            return Ok(self.learn_carefully(lesson, params));
-        };
-        let candidates = candidates(params);
-        let mut found: Vec<(Ranked, Combination)> = Vec::new();
-        for (done, candidate) in candidates.iter().enumerate() {
-            let combination = functions::learn(self, lesson, candidate);
-            let detector = self.with_model(model.clone(), combination);
-            found.push((Ranked::new(&detector, validation), detector.into_combination()));
-            if observe(TuneProgress { done: done + 1, all: candidates.len() }).is_break() {
-                return Err(Error::Stopped);
+        match validation {
+            Some(validation) => blend::blend(self, lesson, validation, params, observe),
+            None => {
+                let learned = functions::learn(self, lesson, params);
+                Ok(functions::combine(self, learned, params.prior > 0.0))
             }
         }
-        if params.prior > 0.0 {
-            found.push((Ranked::new(self, validation), first.clone()));
-        }
-        let ranked: Vec<&Ranked> = found.iter().map(|(ranked, _)| ranked).collect();
-        let best = select::surely_best(&ranked);
-        Ok(found.swap_remove(best).1)
     }
 }
 
@@ -264,25 +214,6 @@ fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
     scores.sort_unstable_by(f32::total_cmp);
     let profile = Profile { scores: Spread::of_sorted(&scores), ..detector.profile().clone() };
     detector.remembering(profile)
-}
-
-/// The settings given, and others around them: the first score counting more or less, functions that go farther or
-/// less far, fewer and more rounds.
-fn candidates(params: &TuneParams) -> Vec<TuneParams> {
-    let mut all = vec![params.clone()];
-    for (prior, amplitude) in
-        [(1.0, 0.4), (1.0, 2.0), (0.25, 1.0), (0.25, 2.0), (4.0, 1.0), (4.0, 0.4), (12.0, 1.0)]
-    {
-        all.push(TuneParams {
-            prior: params.prior * prior,
-            amplitude: params.amplitude * amplitude,
-            ..params.clone()
-        });
-    }
-    for rounds in [0, params.rounds + 3] {
-        all.push(TuneParams { rounds, ..params.clone() });
-    }
-    all
 }
 
 fn area(detector: &Detector, lesson: &Lesson) -> Option<f64> {

@@ -62,7 +62,7 @@ impl Default for TuneParams {
         Self {
             learner: Learner::Functions,
             prior: 0.2,
-            amplitude: 3.0,
+            amplitude: 6.0,
             pair_share: 0.8,
             rounds: 2,
             most_rows: 1500,

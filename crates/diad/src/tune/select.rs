@@ -1,11 +1,5 @@
 //! Choosing among detectors by rows with labels, minding chance.
 
-use super::lesson::Lesson;
-use crate::Detector;
-
-/// How many standard errors a gain must be above nothing to count in full.
-const DOUBT: f64 = 1.0;
-
 /// How well a detector ranks rows, row by row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
@@ -15,13 +9,6 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Ranks the rows of a lesson.
-    pub fn new(detector: &Detector, lesson: &Lesson) -> Self {
-        let mut scores = vec![0.0; lesson.labels.len()];
-        detector.score_encoded(&lesson.matrix, &mut scores);
-        Self::of(&lesson.labels, &scores)
-    }
-
     /// Ranks rows by their scores.
     pub fn of(labels: &[bool], scores: &[f32]) -> Self {
         let class = |wanted: bool| -> Vec<f32> {
@@ -59,18 +46,22 @@ impl Ranked {
         });
         (anomalies.0, (anomalies.1 + normals.1).sqrt())
     }
-}
 
-/// The one whose gain over the first is largest once doubt is taken off; the first if none is.
-pub fn surely_best(ranked: &[&Ranked]) -> usize {
-    let (mut best, mut most) = (0, 0.0);
-    for (place, candidate) in ranked.iter().enumerate().skip(1) {
-        let (gain, error) = candidate.gain(ranked[0]);
-        if gain - DOUBT * error > most {
-            (best, most) = (place, gain - DOUBT * error);
+    /// Of those that rank better by more than some standard errors, the one that does so most.
+    pub fn surely_better(&self, others: &[Self], doubt: f64) -> Option<usize> {
+        let sure = |other: &Self| {
+            let (gain, error) = other.gain(self);
+            gain - doubt * error
+        };
+        let (mut best, mut most) = (None, 0.0);
+        for (place, other) in others.iter().enumerate() {
+            let gain = sure(other);
+            if gain > most {
+                (best, most) = (Some(place), gain);
+            }
         }
+        best
     }
-    best
 }
 
 #[cfg(test)]
@@ -96,10 +87,10 @@ mod tests {
         let first = of([0.5, 2.0, 3.0, 1.0, 0.0, 0.2, 0.3, 0.4]);
         // One anomaly passes one normal row: no more than chance.
         let little = of([1.5, 2.0, 3.0, 1.0, 0.0, 0.2, 0.3, 0.4]);
-        assert_eq!(surely_best(&[&first, &little]), 0);
+        assert_eq!(first.surely_better(std::slice::from_ref(&little), 1.0), None);
         let bad = of([0.1, 0.2, 0.0, 1.0, 2.0, 3.0, 0.5, 0.15]);
-        assert_eq!(surely_best(&[&bad, &little]), 1);
-        assert_eq!(surely_best(&[&first]), 0);
+        assert_eq!(bad.surely_better(&[bad.clone(), little, first.clone()], 1.0), Some(1));
+        assert_eq!(bad.surely_better(&[], 1.0), None);
         assert_eq!(first.gain(&first), (0.0, 0.0));
     }
 }

@@ -165,7 +165,7 @@ fn the_validation_table_chooses_and_chance_is_minded() {
         let [before, after] = tuned.validation.unwrap();
         // Chance may be minded by less than a point.
         assert!(after > before - 0.01, "{learner:?}: {before} became {after}");
-        assert!(steps > 5, "{steps}");
+        assert!(steps >= 4, "{steps}");
         let stop = &mut |_| ControlFlow::Break(());
         assert!(matches!(first.tune(&labelled, Some(&validation), &params, stop), Err(Error::Stopped)));
     }
