@@ -31,19 +31,29 @@ def iforest(seed, threads):
     return IsolationForest(random_state=seed, n_jobs=threads), lambda model, x: -model.score_samples(x)
 
 
-def pyod(name, seed, threads):
+def directions(x):
+    """How many independent directions the rows vary in."""
+    spread = x.std(axis=0)
+    scaled = (x[:, spread > 0] - x[:, spread > 0].mean(axis=0)) / spread[spread > 0]
+    sizes = np.linalg.eigvalsh(scaled.T @ scaled)
+    return int(np.sum(sizes > 1e-7 * sizes[-1]))
+
+
+def pyod(name, seed, threads, x):
     module = importlib.import_module(f"pyod.models.{name.lower()}")
+    # PyOD's PCA divides by the variance of every component, also by the zeros of columns that depend on others: it gets
+    # only the components that vary.
     settings = {
         "KNN": dict(n_jobs=threads),
         "CBLOF": dict(random_state=seed),
-        "PCA": dict(random_state=seed),
+        "PCA": dict(random_state=seed, n_components=directions(x)) if name == "PCA" else {},
         "ECOD": dict(n_jobs=1),
         "COPOD": dict(n_jobs=1),
     }.get(name, {})
     return getattr(module, name)(**settings), lambda model, x: model.decision_function(x)
 
 
-def make(name, seed, threads):
+def make(name, seed, threads, x):
     """The method, how it scores, and the package it comes from."""
     if name == "isotree":
         return *isotree(seed, threads), "isotree"
@@ -55,7 +65,7 @@ def make(name, seed, threads):
         return *isotree(seed, threads, **fair), "isotree"
     if name == "IForest":
         return *iforest(seed, threads), "scikit-learn"
-    return *pyod(name, seed, threads), "pyod"
+    return *pyod(name, seed, threads, x), "pyod"
 
 
 class Tables:
@@ -81,13 +91,15 @@ def evaluate(request, tables, options):
     fitted = x
     if name in SAMPLED and len(x) > options.sample:
         fitted = x[np.random.default_rng(seed).choice(len(x), options.sample, replace=False)]
-    model, score, package = make(name, seed, options.threads)
+    model, score, package = make(name, seed, options.threads, fitted)
     start = time.perf_counter()
     model.fit(fitted)
     middle = time.perf_counter()
     scores = score(model, x)
     end = time.perf_counter()
-    scores = np.nan_to_num(np.asarray(scores, dtype=np.float64))
+    scores = np.asarray(scores, dtype=np.float64)
+    if not np.isfinite(scores).all():
+        raise ValueError(f"{np.sum(~np.isfinite(scores))} of {len(scores)} scores are no numbers")
     return {
         "version": f"{package} {importlib.metadata.version(package)}",
         "auc": 100 * roc_auc_score(labels, scores),

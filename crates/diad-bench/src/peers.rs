@@ -103,9 +103,10 @@ pub fn run(options: &Options) -> Result<()> {
     let commits = runs.iter().map(|run| run.commit.as_str());
     let origin = render::origin(&["unsupervised --extra --data DIR", "peers --data DIR"], commits);
     let page = format!(
-        "# Other detectors\n\nWithout labels, fitted and scored on all rows: mean over the seeds {SEEDS:?}, one seed for the \
-         methods without a random choice, {seeds} for ours at the default settings. isotree2 is the extended forest of two features \
-         a split, FCF the fair-cut forest. {} are fitted on a sample of {SAMPLE} rows where a set has more. Ranks are over the \
+        "# Other detectors\n\nWithout labels, fitted and scored on all rows: mean over the runs there are with the \
+         seeds {SEEDS:?} (peers.csv says how many), one for the methods without a random choice, {seeds} seeds for ours at the default settings. isotree2 is the extended forest of two features \
+         a split, FCF the fair-cut forest. PyOD's PCA gets only the components that vary: \
+         with all of them it divides by zero where columns depend on each other. {} are fitted on a sample of {SAMPLE} rows where a set has more. Ranks are over the \
          columns of the table.\n\n## ROC-AUC in %\n\n{}\n## Average precision in %\n\n{}\n{origin}",
         SAMPLED.join(" and "),
         grid(&runs, |run| run.auc).markdown(1),

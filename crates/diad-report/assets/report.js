@@ -229,6 +229,10 @@
 
   // The plots of terms. They are drawn when they come into view.
   const axisTicks = (column) => ({ ticks: column.ticks.map((t) => t[0]), tickFormat: (p) => (column.ticks.find((t) => t[0] === p) || ["", ""])[1] });
+  // Names that would run into each other are turned, and get more room below.
+  const acrossTicks = (column) => ({ ...axisTicks(column), tickRotate: column.turned ? -35 : 0 });
+  const below = (column) => (column.turned ? 30 : 0);
+  const beside = (column) => Math.max(58, 28 + 6.2 * Math.max(0, ...column.ticks.map((t) => t[1].length)));
   const pickedRow = () => (state.picked === null ? null : data.rows[state.picked]);
 
   function svg(tag, attributes) {
@@ -261,8 +265,8 @@
     }
     marks.splice(column.few ? 0 : 1, 0, Plot.ruleY([0], { stroke: "var(--soft)", strokeWidth: 0.75 }));
     return Plot.plot({
-      width: 350, height: 235, marginLeft: 52, marginBottom: 44, marginTop: 12, style: styled,
-      x: { ...axisTicks(column), label: cut(column.name, 40), labelAnchor: "center", labelArrow: "none", domain: column.few ? [-0.12, 1.12] : [0, 1] },
+      width: 350, height: 235 + below(column), marginLeft: 60, marginBottom: 44 + below(column), marginTop: 12, style: styled,
+      x: { ...acrossTicks(column), label: cut(column.name, 40), labelAnchor: "center", labelArrow: "none", domain: column.few ? [-0.12, 1.12] : [0, 1] },
       y: { label: "contribution", domain, ticks: 5, labelAnchor: "center", labelArrow: "none" },
       opacity: { type: "identity" }, color: { type: "identity" }, marks,
     });
@@ -283,8 +287,8 @@
       return { x1, x2, y1, y2, fill: value > 0 ? "var(--up)" : "var(--down)", o: Math.pow(Math.abs(value) / largestOfPairs, 0.6) };
     });
     return Plot.plot({
-      width: 350, height: 250, marginLeft: 58, marginBottom: 44, marginTop: 12, style: styled,
-      x: { ...axisTicks(first), label: cut(first.name, 40), labelAnchor: "center", labelArrow: "none", domain: [0, 1] },
+      width: 350, height: 250 + below(first), marginLeft: beside(second), marginBottom: 44 + below(first), marginTop: 12, style: styled,
+      x: { ...acrossTicks(first), label: cut(first.name, 40), labelAnchor: "center", labelArrow: "none", domain: [0, 1] },
       y: { ...axisTicks(second), label: cut(second.name, 30), labelAnchor: "center", labelArrow: "none", domain: [0, 1] },
       opacity: { type: "identity" }, color: { type: "identity" },
       marks: [

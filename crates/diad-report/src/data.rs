@@ -1,7 +1,7 @@
 //! What the page knows: everything as numbers and text, in the order of the plots.
 
 use diad::Result;
-use diad::explain::{Comparison, Explainer};
+use diad::explain::{Axis, Comparison, Explainer};
 use serde::Serialize;
 
 use crate::curves::Ranking;
@@ -43,6 +43,8 @@ struct Column {
     /// Shares of the training rows, for drawing.
     density: Vec<f64>,
     few: bool,
+    /// Whether the labels of its marks are turned.
+    turned: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -127,12 +129,15 @@ fn significant(value: f64) -> f64 {
 
 fn column(explainer: &Explainer, column: usize) -> Column {
     let axis = explainer.axis(column);
-    let ticks = axis.ticks().into_iter().map(|tick| (short(tick.position, 5), tick.label)).collect();
+    let ticks = axis.ticks();
+    let turned = Axis::is_crowded(&ticks);
+    let ticks = ticks.into_iter().map(|tick| (short(tick.position, 5), tick.label)).collect();
     Column {
         name: explainer.detector().encoder().columns()[column].name.clone(),
         ticks,
         density: explainer.density(column, BINS).into_iter().map(|share| short(share, 5)).collect(),
-        few: axis.distinct.as_ref().is_some_and(|distinct| distinct.len() <= 10),
+        turned,
+        few: axis.has_bars(),
     }
 }
 

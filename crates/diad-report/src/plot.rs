@@ -14,12 +14,12 @@ use crate::encode::html_text;
 const FONT: &[u8] = include_bytes!("../assets/vendor/DejaVuSans.ttf");
 
 const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 340.0;
+const HEIGHT: f64 = 356.0;
 /// Room to the left, above, to the right and below.
 const LEFT: f64 = 66.0;
 const TOP: f64 = 34.0;
 const RIGHT: f64 = 18.0;
-const BOTTOM: f64 = 52.0;
+const BOTTOM: f64 = 68.0;
 /// Pixels of a PNG for each unit of the SVG.
 const ENLARGED: f32 = 2.0;
 const BINS: usize = 64;
@@ -54,11 +54,12 @@ pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>) -> Strin
     let mut drawing = Drawing::new();
     if let [axis] = &axes[..] {
         drawing.line(explainer, term, axis, places.as_ref().map(|places| places[0]));
-        drawing.labels(&names[0], &axis.ticks(), "contribution to the score");
+        let across = if axis.has_bars() { inside } else { x };
+        drawing.labels(&names[0], &axis.ticks(), across, "contribution to the score");
         drawing.title(&names[0]);
     } else {
         let (largest, lowest) = drawing.surface(explainer, term, places.as_deref());
-        drawing.labels(&names[0], &axes[0].ticks(), &names[1]);
+        drawing.labels(&names[0], &axes[0].ticks(), x, &names[1]);
         let vertical = axes[1].ticks().into_iter().map(|tick| (y(tick.position), tick.label));
         drawing.vertical(vertical.collect());
         drawing.title(&format!("{} × {}", cut(&names[0], LONGEST_IN_PAIR), cut(&names[1], LONGEST_IN_PAIR)));
@@ -87,6 +88,11 @@ fn cut(name: &str, longest: usize) -> String {
 /// Across, for a position from 0 to 1. Rows outside the range seen in training stay at the edge.
 fn x(position: f64) -> f64 {
     LEFT + position.clamp(-0.01, 1.01) * (WIDTH - LEFT - RIGHT)
+}
+
+/// Across for bars, which need room at both ends.
+fn inside(position: f64) -> f64 {
+    LEFT + 20.0 + position * (WIDTH - LEFT - RIGHT - 40.0)
 }
 
 fn y(position: f64) -> f64 {
@@ -135,7 +141,7 @@ impl Drawing {
     fn line(&mut self, explainer: &Explainer, term: usize, axis: &Axis, marked: Option<f64>) {
         let column = explainer.terms()[term].columns()[0];
         let line = explainer.line(term);
-        let few = axis.distinct.as_ref().is_some_and(|distinct| distinct.len() <= 10);
+        let few = axis.has_bars();
         let density = explainer.density(column, BINS);
         let most = density.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let low = line.values.iter().copied().fold(0.0, f64::min);
@@ -157,8 +163,8 @@ impl Drawing {
             for (&position, &value) in line.positions.iter().zip(&line.values) {
                 let (top, bottom) = (up(value.max(0.0)), up(value.min(0.0)));
                 let fill = if value > 0.0 { RAISES } else { LOWERS };
-                let middle = LEFT + 20.0 + position * (WIDTH - LEFT - RIGHT - 40.0);
-                self.rect([middle - 12.0, top, 24.0, (bottom - top).max(1.0)], fill, 0.85);
+                let width = f64::min(24.0, 0.7 * (WIDTH - LEFT - RIGHT - 40.0) / line.values.len() as f64);
+                self.rect([inside(position) - width / 2.0, top, width, (bottom - top).max(1.0)], fill, 0.85);
             }
         } else {
             let points: Vec<String> = line
@@ -174,11 +180,7 @@ impl Drawing {
             ));
         }
         if let Some(place) = marked {
-            let across = if few {
-                LEFT + 20.0 + place.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT - 40.0)
-            } else {
-                x(place)
-            };
+            let across = if few { inside(place.clamp(0.0, 1.0)) } else { x(place) };
             self.segment([across, TOP], [across, HEIGHT - BOTTOM], MARK, 2.0);
         }
         let step = round_step(span / 5.0);
@@ -213,17 +215,24 @@ impl Drawing {
     }
 
     /// The frame, the marks below it, and the names of both axes.
-    fn labels(&mut self, below: &str, ticks: &[Tick], beside: &str) {
+    fn labels(&mut self, below: &str, ticks: &[Tick], across: fn(f64) -> f64, beside: &str) {
         self.put(format_args!(
             "<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{FAINT}\"/>",
             WIDTH - LEFT - RIGHT,
             HEIGHT - TOP - BOTTOM
         ));
         let bottom = HEIGHT - BOTTOM;
+        let turned = Axis::is_crowded(ticks);
         for tick in ticks {
-            let across = x(tick.position);
+            let across = across(tick.position);
             self.segment([across, bottom], [across, bottom + 4.0], FAINT, 1.0);
-            self.text([across, bottom + 16.0], "middle", "", &tick.label);
+            if turned {
+                let [x, y] = [across + 4.0, bottom + 12.0];
+                let turn = format!(" font-size=\"10\" transform=\"rotate(-35 {x:.2} {y:.2})\"");
+                self.text([x, y], "end", &turn, &tick.label);
+            } else {
+                self.text([across, bottom + 16.0], "middle", "", &tick.label);
+            }
         }
         self.text([(LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14.0], "middle", " font-size=\"12\"", below);
         let middle = (TOP + bottom) / 2.0;

@@ -8,6 +8,14 @@ const MOST_TICKS: usize = 7;
 const LEAST_DISTANCE: f64 = 0.13;
 /// Most characters of the name of a category at a mark.
 const LONGEST_LABEL: usize = 12;
+/// The least distance between categories with marks, whose names may be turned to make room.
+const CATEGORY_DISTANCE: f64 = 0.055;
+/// Most values for which each has a bar.
+const MOST_BARS: usize = 10;
+/// The least distance between bars with marks.
+const BAR_DISTANCE: f64 = 0.09;
+/// What the width of a letter is at most, as a share of an axis.
+const LETTER: f64 = 0.021;
 /// Most steps between marks on an even axis.
 const EVEN_STEPS: f64 = 6.5;
 /// Powers of ten, and steps, tried on a bent axis, and what counts as a wide gap there.
@@ -57,14 +65,32 @@ impl Axis {
         self.distinct.is_some() || !self.categories.is_empty()
     }
 
+    /// Whether each value is shown by a bar of its own: categories, or a few values.
+    pub fn has_bars(&self) -> bool {
+        let few = |distinct: &Vec<f64>| distinct.len() <= MOST_BARS;
+        !self.categories.is_empty() || self.distinct.as_ref().is_some_and(few)
+    }
+
+    /// Whether the labels of marks need turning, since they would run into each other side by side.
+    pub fn is_crowded(ticks: &[Tick]) -> bool {
+        let half = |tick: &Tick| tick.label.chars().count() as f64 * LETTER / 2.0;
+        ticks.windows(2).any(|pair| half(&pair[0]) + half(&pair[1]) > pair[1].position - pair[0].position)
+    }
+
     /// Round numbers along the axis, or all its values if there are only a few.
     pub fn ticks(&self) -> Vec<Tick> {
         let tick = |value: f64| Tick { position: self.position(value), label: super::number(value) };
         if !self.categories.is_empty() {
             return self.category_ticks();
         }
-        if let Some(distinct) = self.distinct.as_ref().filter(|distinct| distinct.len() <= 3) {
-            return distinct.iter().map(|&value| tick(value)).collect();
+        if let Some(distinct) = self.distinct.as_ref().filter(|distinct| distinct.len() <= MOST_BARS) {
+            let mut ticks: Vec<Tick> = Vec::new();
+            for tick in distinct.iter().map(|&value| tick(value)) {
+                if ticks.last().is_none_or(|last| tick.position - last.position >= BAR_DISTANCE) {
+                    ticks.push(tick);
+                }
+            }
+            return ticks;
         }
         let range = self.max - self.min;
         if !(range.is_normal() && range > 0.0) {
@@ -107,7 +133,7 @@ impl Axis {
         let mut ticks: Vec<Tick> = Vec::new();
         for (value, name) in self.categories.iter().enumerate() {
             let position = self.position(value as f64);
-            if ticks.last().is_none_or(|last| position - last.position >= LEAST_DISTANCE) {
+            if ticks.last().is_none_or(|last| position - last.position >= CATEGORY_DISTANCE) {
                 ticks.push(Tick { position, label: shortened(name) });
             }
         }
