@@ -1,0 +1,284 @@
+"""What both detectors share: the settings, the model, files and explanations."""
+
+import inspect
+import os
+import sys
+
+import numpy as np
+
+from ._diad import SETTINGS, Model
+from ._explain import GlobalExplanation, LocalExplanation
+from ._progress import Progress
+
+
+class NotFittedError(ValueError, AttributeError):
+    """The detector has no model yet; call ``fit`` first."""
+
+
+def not_fitted(detector):
+    """The error about a detector without a model; scikit-learn's own where that is in use."""
+    loaded = sys.modules.get("sklearn.exceptions")
+    kind = loaded.NotFittedError if loaded else NotFittedError
+    return kind(f"This {type(detector).__name__} instance is not fitted yet; call fit first")
+
+
+def seed_of(random_state):
+    """A seed: 0 for None, so that a fit gives the same model every time, as the command line does."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise ValueError(f"random_state is {random_state}, but it must be 0 or more")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, 2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63 - 1))
+    raise TypeError("random_state must be a whole number, None, or a random generator of NumPy")
+
+
+def threads_of(n_jobs):
+    """Threads for the library: None for one per processor core."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0, but it must be a number of threads, or -1 or None for one per processor core")
+    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def labels_of(y):
+    """Labels as numbers: 1 an anomaly, 0 a normal row, -1 or NaN not known."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"the labels have {y.ndim} dimensions, but they must have 1: one label for each row")
+    if y.dtype.kind == "O":
+        y = np.array([np.nan if label is None else label for label in y])
+    if y.dtype.kind not in "biuf":
+        raise TypeError("labels must be numbers: 1 for an anomaly, 0 for a normal row, -1 or NaN where nothing is known")
+    return np.ascontiguousarray(y, dtype=np.float64)
+
+
+class Base:
+    """Settings are keywords; None stands for what the preset says. Each is described by ``diad help fit``."""
+
+    def __init__(
+        self,
+        contamination=0.1,
+        *,
+        preset="default",
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+        callback=None,
+        categorical=(),
+        numeric=(),
+        ignore=(),
+        scale=None,
+        weight_trees=None,
+        weight_tails=None,
+        weight_columns=None,
+        weight_relations=None,
+        relation_strength=None,
+        layers=None,
+        trees=None,
+        depth=None,
+        outputs=None,
+        attention=None,
+        feature_share=None,
+        interactions=None,
+        batch=None,
+        steps=None,
+        warmup=None,
+        learning_rate=None,
+        anneal=None,
+        min_temperature=None,
+        smoothing=None,
+        damping=None,
+        dropout=None,
+    ):
+        given = locals()
+        for name in inspect.signature(Base.__init__).parameters:
+            if name != "self":
+                setattr(self, name, given[name])
+
+    def _train(self, X):
+        """Fits the model to a table, without labels."""
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        roles = [list(names) for names in (self.ignore, self.categorical, self.numeric)]
+        with Progress(self.verbose, self.callback) as progress:
+            fitted = Model.fit(
+                X,
+                self.preset,
+                settings,
+                seed_of(self.random_state),
+                roles,
+                threads_of(self.n_jobs),
+                progress.step,
+            )
+        self._take(*fitted)
+
+    def _take(self, model, width, named):
+        for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_"):
+            vars(self).pop(name, None)
+        self._model = self._untuned = model
+        self.n_features_in_ = width
+        if named:
+            self.feature_names_in_ = np.array(model.names, dtype=object)
+
+    def _learn(self, X, y, validation=None, **settings):
+        """Tunes the model that was fitted without labels."""
+        if validation is not None:
+            validation = (validation[0], labels_of(validation[1]))
+        self._fitted()
+        self._model, areas = self._untuned.tune(
+            X, labels_of(y), settings, seed_of(self.random_state), threads_of(self.n_jobs), validation
+        )
+        vars(self).pop("validation_auc_", None)
+        if areas is not None:
+            self.validation_auc_ = tuple(areas)
+
+    def _fitted(self):
+        model = vars(self).get("_model")
+        if model is None:
+            raise not_fitted(self)
+        return model
+
+    def _score(self, X):
+        return self._fitted().score(X, threads_of(self.n_jobs))
+
+    # What the model looks at.
+
+    @property
+    def column_names_(self):
+        """The columns the model looks at; of a column of times, its month, weekday and hour."""
+        return self._fitted().columns
+
+    @property
+    def left_out_(self):
+        """Columns that were left out although nobody asked for it, each with the reason."""
+        return dict(self._fitted().left_out)
+
+    @property
+    def settings_(self):
+        """Every setting of the model, as text."""
+        return dict(self._fitted().settings)
+
+    @property
+    def intercept_(self):
+        """The constant part of every score."""
+        return self._fitted().terms()[0]
+
+    @property
+    def term_names_(self):
+        """The names of the terms: a column, or two columns with × between them."""
+        return [name for name, _, _ in self._fitted().terms()[1]]
+
+    @property
+    def term_features_(self):
+        """The columns of each term, as places in ``column_names_``."""
+        return [tuple(columns) for _, columns, _ in self._fitted().terms()[1]]
+
+    def term_importances(self):
+        """The mean absolute contribution of each term over the training rows."""
+        return np.array([importance for _, _, importance in self._fitted().terms()[1]])
+
+    # Explanations.
+
+    def eval_terms(self, X):
+        """What each term contributes to the score of each row: ``eval_terms(X).sum(axis=1) + intercept_`` is the score."""
+        return self._fitted().contributions(X, threads_of(self.n_jobs))[0]
+
+    def explain_global(self, name=None):
+        """What the model looks at: every term, its importance and its shape."""
+        return GlobalExplanation(self._fitted(), name)
+
+    def explain_local(self, X, y=None, name=None):
+        """What the scores of the rows of X are made of."""
+        return LocalExplanation(self._fitted(), X, None if y is None else labels_of(y), name)
+
+    def counterfactual(self, row, threshold=None):
+        """The smallest changes of one or two columns that bring the score of a row below a threshold.
+
+        ``row`` is a table of one row, or the values of one row of an array. The threshold is that of the detector, if none is
+        given. The answer is a list of dictionaries with the ``changes`` (column, from, to), the new ``score`` and the
+        ``distance`` in ranges of the columns; it is empty if the row is below the threshold already or nothing was found.
+        """
+        if isinstance(row, dict):
+            row = [row]
+        elif isinstance(row, np.ndarray) and row.ndim == 1:
+            row = row.reshape(1, -1)
+        elif hasattr(row, "to_frame") and hasattr(row, "iloc") and getattr(row, "ndim", 2) == 1:
+            row = row.to_frame().T.infer_objects()
+        threshold = self._ordinary() if threshold is None else threshold
+        return self._fitted().counterfactuals(row, threshold)
+
+    def report(self, path, X, y=None, *, top=1000, before=None, model_name="model", table_name="table"):
+        """Writes the interactive report of a table as one HTML file: the model, its terms, and the ``top`` rows of highest score.
+
+        ``y`` are labels of all rows, 1 for an anomaly and 0 for a normal row. ``before`` is an earlier detector of the same
+        columns to compare with.
+        """
+        asked = Asked(top, None, model_name, table_name)
+        labels = None if y is None else known_labels(y)
+        html = self._fitted().report(X, asked, labels, None if before is None else before._fitted())
+        write_whole(path, html)
+
+    # Files.
+
+    def save(self, path):
+        """Writes the model file, which the ``diad`` command reads, too."""
+        self._fitted().save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path, **parameters):
+        """Reads a model file, written here or by the ``diad`` command. ``parameters`` are those of the class."""
+        detector = cls(**parameters)
+        detector._model = detector._untuned = Model.load(os.fspath(path))
+        detector._loaded()
+        return detector
+
+    def __getstate__(self):
+        # Only the bytes of model files, plain values and arrays are pickled.
+        state = dict(vars(self))
+        for name in ("_model", "_untuned"):
+            model = state.pop(name, None)
+            if model is not None and not (name == "_untuned" and model is vars(self)["_model"]):
+                state[name] = (model.to_bytes(), model.names)
+        return state
+
+    def __setstate__(self, state):
+        state = dict(state)
+        for name in ("_model", "_untuned"):
+            if name in state:
+                state[name] = Model.from_bytes(*state[name])
+        if "_model" in state:
+            state.setdefault("_untuned", state["_model"])
+        vars(self).update(state)
+
+
+class Asked:
+    """What a report is asked for."""
+
+    def __init__(self, top, rows, model_name, table_name):
+        self.top, self.rows, self.model_name, self.table_name = top, rows, model_name, table_name
+
+
+def known_labels(y):
+    """Labels that are all known, as truth values."""
+    y = labels_of(y)
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError("a report needs all labels: 1 for an anomaly and 0 for a normal row")
+    return [bool(label) for label in y]
+
+
+def write_whole(path, text):
+    """Writes a file beside its place, then moves it there."""
+    path = os.fspath(path)
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "x", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, path)
+    finally:
+        if os.path.exists(part):
+            os.remove(part)

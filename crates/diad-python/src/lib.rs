@@ -1,0 +1,20 @@
+//! DIAD for Python. Everything here converts, calls the library and names errors; it decides nothing.
+
+mod error;
+mod explain;
+mod input;
+mod model;
+mod run;
+mod settings;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package.
+#[pymodule(gil_used = true)]
+fn _diad(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let names = diad::Params::default().listed().into_iter().map(|(name, _)| name.replace('-', "_"));
+    // The seed is given as `random_state`.
+    module.add("SETTINGS", names.filter(|name| name != "seed").collect::<Vec<String>>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<model::Model>()
+}
