@@ -16,5 +16,7 @@ fn _diad(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // The seed is given as `random_state`.
     module.add("SETTINGS", names.filter(|name| name != "seed").collect::<Vec<String>>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(input::hold, module)?)?;
+    module.add_class::<input::Held>()?;
     module.add_class::<model::Model>()
 }

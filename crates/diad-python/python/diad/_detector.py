@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from ._base import Base
-from ._diad import Model
+from ._diad import Model, hold
 
 
 class DIAD(Base):
@@ -67,6 +67,7 @@ class DIAD(Base):
         row must be labelled 1. Without y nothing but X is looked at.
         """
         self._check_contamination()
+        X = hold(X)
         self._train(X)
         if y is not None:
             self._learn(X, y)
@@ -93,6 +94,7 @@ class DIAD(Base):
         True
         """
         self._check_contamination()
+        X = hold(X)
         self._learn(X, y, validation, **settings)
         return self._remember(X)
 
@@ -102,6 +104,7 @@ class DIAD(Base):
 
     def predict(self, X, return_confidence=False):
         """Whether rows are outliers: 1 if they are, else 0."""
+        X = hold(X)
         return self._with_confidence((self.decision_function(X) > self.threshold_).astype(int), X, return_confidence)
 
     def predict_proba(self, X, method="linear", return_confidence=False):
@@ -110,6 +113,7 @@ class DIAD(Base):
         ``linear`` takes the lowest training score as 0 and the highest as 1; ``unify`` is that of Kriegel et al. (2011). Neither
         is the probability that a row is an anomaly.
         """
+        X = hold(X)
         scores = self.decision_function(X)
         if method == "linear":
             low, high = self._ends()

@@ -4,6 +4,7 @@ import html
 
 import numpy as np
 
+from ._diad import hold
 from ._plot import bars, lines, surface
 
 CELLS = 32
@@ -84,6 +85,7 @@ class LocalExplanation:
     explanation_type = "local"
 
     def __init__(self, model, X, labels=None, name=None):
+        X = hold(X)
         self._model, self._table, self._labels = model, X, labels
         self.name = name or "DIAD"
         self._intercept, self._terms = model.terms()

@@ -6,6 +6,7 @@ from sklearn.utils import InputTags, Tags, TargetTags
 from sklearn.utils.validation import validate_data
 
 from ._base import Base
+from ._diad import hold
 
 __all__ = ["DIADOutlierDetector"]
 
@@ -85,9 +86,9 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
             # What a table with names and kinds holds is told by the library.
             if hasattr(X, "columns"):
                 validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        X = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan", order=None, ensure_min_samples=2 if reset else 1)
-        return X
+            return hold(X)
+        least = 2 if reset else 1
+        return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=least)
 
     def _remember(self, X):
         self.offset_ = np.percentile(-self._score(X), 100 * self.contamination)
@@ -102,12 +103,3 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
 
     def __sklearn_tags__(self):
         return tags()
-
-    def __getstate__(self):
-        # BaseEstimator adds the version of scikit-learn, and checks it when it is read.
-        return {**Base.__getstate__(self), "_sklearn_version": __import__("sklearn").__version__}
-
-    def __setstate__(self, state):
-        state = dict(state)
-        state.pop("_sklearn_version", None)
-        Base.__setstate__(self, state)

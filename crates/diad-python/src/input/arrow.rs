@@ -12,42 +12,50 @@ use diad::Error;
 use diad::table::{ColumnView, ReadAs, Texts, Values};
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use pyo3::types::{PyCapsule, PyCapsuleMethods, PyDict};
 
 use super::Columns;
 
-/// The columns of a table; nothing if it is one of pandas and pyarrow is not installed.
-pub fn columns(table: &Bound<'_, PyAny>) -> PyResult<Option<Columns<'static>>> {
-    // The row labels of pandas are no column.
-    let table = if table.hasattr("reset_index")? && table.hasattr("iloc")? {
-        let without = pyo3::types::PyDict::new(table.py());
-        without.set_item("drop", true)?;
-        &table.call_method("reset_index", (), Some(&without))?
-    } else {
-        table
-    };
-    let (names, kinds, batches) = if table.hasattr("__arrow_c_stream__")? {
-        match stream(table) {
-            Err(error) if error.is_instance_of::<PyImportError>(table.py()) => return Ok(None),
-            read => read?,
-        }
-    } else {
-        one_batch(table)?
-    };
-    let column = |(index, kind): (usize, &DataType)| -> Box<dyn ColumnView> {
-        let chunks =
-            batches.iter().map(|batch| batch.column(index).clone()).filter(|chunk| !chunk.is_empty());
-        Box::new(Column::new(kind, chunks.collect()))
-    };
-    let columns = kinds.iter().enumerate().map(column).collect();
-    Ok(Some(Columns { names: Some(names), columns }))
+/// A table handed over by Arrow, kept where it is: a stream can be read once only.
+#[pyclass(frozen, module = "diad._diad")]
+pub struct Held {
+    names: Vec<String>,
+    kinds: Vec<DataType>,
+    batches: Vec<RecordBatch>,
 }
 
-type Parts = (Vec<String>, Vec<DataType>, Vec<RecordBatch>);
+impl Held {
+    fn new(schema: &arrow_schema::Schema, batches: Vec<RecordBatch>) -> Self {
+        let (names, kinds) =
+            schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).unzip();
+        Self { names, kinds, batches }
+    }
 
-fn parts(schema: &arrow_schema::Schema, batches: Vec<RecordBatch>) -> Parts {
-    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-    (names, schema.fields().iter().map(|field| field.data_type().clone()).collect(), batches)
+    /// A table; nothing if it is one of pandas and pyarrow is not installed.
+    pub fn of(table: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        // The row labels of pandas are no column.
+        let table = if table.hasattr("reset_index")? && table.hasattr("iloc")? {
+            let without = PyDict::new(table.py());
+            without.set_item("drop", true)?;
+            &table.call_method("reset_index", (), Some(&without))?
+        } else {
+            table
+        };
+        let held = if table.hasattr("__arrow_c_stream__")? { stream(table) } else { one_batch(table) };
+        match held {
+            Err(error) if error.is_instance_of::<PyImportError>(table.py()) => Ok(None),
+            held => held.map(Some),
+        }
+    }
+
+    pub fn columns(&self) -> Columns<'static> {
+        let column = |(index, kind): (usize, &DataType)| -> Box<dyn ColumnView> {
+            let chunks = self.batches.iter().map(|batch| batch.column(index).clone());
+            Box::new(Column::new(kind, chunks.filter(|chunk| !chunk.is_empty()).collect()))
+        };
+        let columns = self.kinds.iter().enumerate().map(column).collect();
+        Columns { names: Some(self.names.clone()), columns }
+    }
 }
 
 fn bad(error: ArrowError) -> PyErr {
@@ -56,7 +64,7 @@ fn bad(error: ArrowError) -> PyErr {
     ))
 }
 
-fn stream(table: &Bound<'_, PyAny>) -> PyResult<Parts> {
+fn stream(table: &Bound<'_, PyAny>) -> PyResult<Held> {
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let pointer = pointer(&capsule, c"arrow_array_stream")?;
     // SAFETY: by the PyCapsule interface, a capsule of this name holds a valid ArrowArrayStream. `from_raw` moves it out and
@@ -66,10 +74,10 @@ fn stream(table: &Bound<'_, PyAny>) -> PyResult<Parts> {
     let schema = reader.schema();
     // A stream may be computed by other threads, which may need the interpreter.
     let batches = table.py().detach(|| reader.collect::<Result<Vec<_>, ArrowError>>()).map_err(bad)?;
-    Ok(parts(&schema, batches))
+    Ok(Held::new(&schema, batches))
 }
 
-fn one_batch(table: &Bound<'_, PyAny>) -> PyResult<Parts> {
+fn one_batch(table: &Bound<'_, PyAny>) -> PyResult<Held> {
     let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
         table.call_method0("__arrow_c_array__")?.extract()?;
     let schema = pointer(&schema, c"arrow_schema")?.cast::<FFI_ArrowSchema>();
@@ -81,7 +89,7 @@ fn one_batch(table: &Bound<'_, PyAny>) -> PyResult<Parts> {
         return Err(PyTypeError::new_err("one array is no table; give a table with named columns"));
     }
     let batch = RecordBatch::from(StructArray::from(data));
-    Ok(parts(&batch.schema(), vec![batch.clone()]))
+    Ok(Held::new(&batch.schema(), vec![batch.clone()]))
 }
 
 fn pointer(capsule: &Bound<'_, PyAny>, name: &std::ffi::CStr) -> PyResult<*mut std::ffi::c_void> {

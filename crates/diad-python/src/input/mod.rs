@@ -4,6 +4,7 @@ mod array;
 mod arrow;
 mod cells;
 
+pub use arrow::Held;
 use diad::table::{ColumnView, View};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -37,9 +38,12 @@ pub fn with_columns<R>(
     if let Ok(array) = table.cast::<PyUntypedArray>() {
         return array::with_array(array, use_columns);
     }
-    if table.hasattr("__arrow_c_stream__")? || table.hasattr("__arrow_c_array__")? {
-        return match arrow::columns(table)? {
-            Some(columns) => use_columns(columns),
+    if let Ok(held) = table.cast::<Held>() {
+        return use_columns(held.get().columns());
+    }
+    if by_arrow(table)? {
+        return match Held::of(table)? {
+            Some(held) => use_columns(held.columns()),
             None => use_columns(cells::of_frame(table)?),
         };
     }
@@ -57,6 +61,22 @@ pub fn with_columns<R>(
     Err(PyTypeError::new_err(format!(
         "a table of type {kind} is not read; give an array, a data frame or a list of dictionaries"
     )))
+}
+
+/// A table that can be read more than once: what Arrow hands over is held, everything else is returned as it is.
+#[pyfunction]
+pub fn hold(table: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    if table.cast::<PyUntypedArray>().is_ok() || table.cast::<Held>().is_ok() || !by_arrow(&table)? {
+        return Ok(table);
+    }
+    match Held::of(&table)? {
+        Some(held) => Ok(Bound::new(table.py(), held)?.into_any()),
+        None => Ok(table),
+    }
+}
+
+fn by_arrow(table: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(table.hasattr("__arrow_c_stream__")? || table.hasattr("__arrow_c_array__")?)
 }
 
 /// The rows of a list of dictionaries; nothing if it is none.
