@@ -10,10 +10,18 @@
 123
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._base import NotFittedError
 from ._detector import DIAD
 from ._diad import __version__
 from ._explain import GlobalExplanation, LocalExplanation
+
+if TYPE_CHECKING:
+    from ._types import Path
+    from .sklearn import DIADOutlierDetector
 
 __all__ = [
     "DIAD",
@@ -26,7 +34,7 @@ __all__ = [
 ]
 
 
-def load(path):
+def load(path: Path) -> DIAD:
     """Reads a model file, written here or by the ``diad`` command, as a fitted :class:`DIAD`.
 
     The file holds the model, not the training scores: ``threshold_`` is the score that 1 - ``contamination`` of the training
@@ -35,7 +43,7 @@ def load(path):
     return DIAD.load(path)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     # scikit-learn is imported only where it is asked for.
     if name == "DIADOutlierDetector":
         from .sklearn import DIADOutlierDetector
@@ -44,5 +52,5 @@ def __getattr__(name):
     raise AttributeError(f"module 'diad' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -1,8 +1,11 @@
 """What both detectors share: the settings, the model, files and explanations."""
 
+from __future__ import annotations
+
 import inspect
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,19 +13,26 @@ from ._diad import SETTINGS, Model
 from ._explain import GlobalExplanation, LocalExplanation
 from ._progress import Progress
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._types import Callback, Floats, Labels, Names, Path, Preset, Scale, Seed, Table
+
 
 class NotFittedError(ValueError, AttributeError):
     """The detector has no model yet; call ``fit`` first."""
 
 
-def not_fitted(detector):
+def not_fitted(detector: object) -> Exception:
     """The error about a detector without a model; scikit-learn's own where that is in use."""
     loaded = sys.modules.get("sklearn.exceptions")
     kind = loaded.NotFittedError if loaded else NotFittedError
     return kind(f"This {type(detector).__name__} instance is not fitted yet; call fit first")
 
 
-def seed_of(random_state):
+def seed_of(random_state: Seed) -> int:
     """A seed: 0 for None, so that a fit gives the same model every time, as the command line does."""
     if random_state is None:
         return 0
@@ -37,7 +47,7 @@ def seed_of(random_state):
     raise TypeError("random_state must be a whole number, None, or a random generator of NumPy")
 
 
-def threads_of(n_jobs):
+def threads_of(n_jobs: int | None) -> int | None:
     """Threads for the library: None for one per processor core."""
     if n_jobs is None or n_jobs == -1:
         return None
@@ -46,7 +56,7 @@ def threads_of(n_jobs):
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
 
 
-def labels_of(y):
+def labels_of(y: Labels) -> Floats:
     """Labels as numbers: 1 an anomaly, 0 a normal row, -1 or NaN not known."""
     y = np.asarray(y)
     if y.ndim != 1:
@@ -61,47 +71,62 @@ def labels_of(y):
 class Base:
     """Settings are keywords; None stands for what the preset says. Each is described by ``diad help fit``."""
 
+    contamination: float
+    preset: Preset
+    random_state: Seed
+    n_jobs: int | None
+    verbose: bool
+    callback: Callback | None
+    categorical: Names
+    numeric: Names
+    ignore: Names
+    _model: Model
+    _untuned: Model
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    validation_auc_: tuple[float, float]
+
     def __init__(
         self,
-        contamination=0.1,
+        contamination: float = 0.1,
         *,
-        preset="default",
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-        callback=None,
-        categorical=(),
-        numeric=(),
-        ignore=(),
-        scale=None,
-        weight_trees=None,
-        weight_tails=None,
-        weight_columns=None,
-        weight_relations=None,
-        relation_strength=None,
-        layers=None,
-        trees=None,
-        depth=None,
-        outputs=None,
-        attention=None,
-        feature_share=None,
-        interactions=None,
-        batch=None,
-        steps=None,
-        warmup=None,
-        learning_rate=None,
-        anneal=None,
-        min_temperature=None,
-        smoothing=None,
-        damping=None,
-        dropout=None,
-    ):
+        preset: Preset = "default",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
+        categorical: Names = (),
+        numeric: Names = (),
+        ignore: Names = (),
+        scale: Scale | None = None,
+        weight_trees: float | None = None,
+        weight_tails: float | None = None,
+        weight_columns: float | None = None,
+        weight_relations: float | None = None,
+        relation_strength: float | None = None,
+        layers: int | None = None,
+        trees: int | None = None,
+        depth: int | None = None,
+        outputs: int | None = None,
+        attention: int | None = None,
+        feature_share: float | None = None,
+        interactions: int | None = None,
+        batch: int | None = None,
+        steps: int | None = None,
+        warmup: int | None = None,
+        learning_rate: float | None = None,
+        anneal: int | None = None,
+        min_temperature: float | None = None,
+        smoothing: float | None = None,
+        damping: float | None = None,
+        dropout: float | None = None,
+    ) -> None:
         given = locals()
         for name in inspect.signature(Base.__init__).parameters:
             if name != "self":
                 setattr(self, name, given[name])
 
-    def _train(self, X):
+    def _train(self, X: Table) -> None:
         """Fits the model to a table, without labels."""
         settings = {name: getattr(self, name) for name in SETTINGS}
         roles = [list(names) for names in (self.ignore, self.categorical, self.numeric)]
@@ -117,7 +142,7 @@ class Base:
             )
         self._take(*fitted)
 
-    def _take(self, model, width, named):
+    def _take(self, model: Model, width: int, named: bool) -> None:
         for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_"):
             vars(self).pop(name, None)
         self._model = self._untuned = model
@@ -125,7 +150,9 @@ class Base:
         if named:
             self.feature_names_in_ = np.array(model.names, dtype=object)
 
-    def _learn(self, X, y, validation=None, **settings):
+    def _learn(
+        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None = None, **settings: object
+    ) -> None:
         """Tunes the model that was fitted without labels."""
         if validation is not None:
             validation = (validation[0], labels_of(validation[1]))
@@ -135,68 +162,76 @@ class Base:
         )
         vars(self).pop("validation_auc_", None)
         if areas is not None:
-            self.validation_auc_ = tuple(areas)
+            before, after = areas
+            self.validation_auc_ = (before, after)
 
-    def _fitted(self):
-        model = vars(self).get("_model")
-        if model is None:
+    def _fitted(self) -> Model:
+        if "_model" not in vars(self):
             raise not_fitted(self)
-        return model
+        return self._model
 
-    def _score(self, X):
+    def _score(self, X: Table) -> Floats:
         return self._fitted().score(X, threads_of(self.n_jobs))
+
+    def _ordinary(self) -> float:
+        """The score above which a row is an outlier."""
+        raise NotImplementedError
+
+    def _loaded(self) -> None:
+        """Takes what it can from a model that was read from a file."""
+        raise NotImplementedError
 
     # What the model looks at.
 
     @property
-    def column_names_(self):
+    def column_names_(self) -> list[str]:
         """The columns the model looks at; of a column of times, its month, weekday and hour."""
         return self._fitted().columns
 
     @property
-    def left_out_(self):
+    def left_out_(self) -> dict[str, str]:
         """Columns that were left out although nobody asked for it, each with the reason."""
         return dict(self._fitted().left_out)
 
     @property
-    def settings_(self):
+    def settings_(self) -> dict[str, str]:
         """Every setting of the model, as text."""
         return dict(self._fitted().settings)
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> float:
         """The constant part of every score."""
         return self._fitted().terms()[0]
 
     @property
-    def term_names_(self):
+    def term_names_(self) -> list[str]:
         """The names of the terms: a column, or two columns with × between them."""
         return [name for name, _, _ in self._fitted().terms()[1]]
 
     @property
-    def term_features_(self):
+    def term_features_(self) -> list[tuple[int, ...]]:
         """The columns of each term, as places in ``column_names_``."""
         return [tuple(columns) for _, columns, _ in self._fitted().terms()[1]]
 
-    def term_importances(self):
+    def term_importances(self) -> Floats:
         """The mean absolute contribution of each term over the training rows."""
         return np.array([importance for _, _, importance in self._fitted().terms()[1]])
 
     # Explanations.
 
-    def eval_terms(self, X):
+    def eval_terms(self, X: Table) -> Floats:
         """What each term contributes to the score of each row: ``eval_terms(X).sum(axis=1) + intercept_`` is the score."""
         return self._fitted().contributions(X, threads_of(self.n_jobs))[0]
 
-    def explain_global(self, name=None):
+    def explain_global(self, name: str | None = None) -> GlobalExplanation:
         """What the model looks at: every term, its importance and its shape."""
         return GlobalExplanation(self._fitted(), name)
 
-    def explain_local(self, X, y=None, name=None):
+    def explain_local(self, X: Table, y: Labels | None = None, name: str | None = None) -> LocalExplanation:
         """What the scores of the rows of X are made of."""
         return LocalExplanation(self._fitted(), X, None if y is None else labels_of(y), name)
 
-    def counterfactual(self, row, threshold=None):
+    def counterfactual(self, row: Any, threshold: float | None = None) -> list[dict[str, Any]]:
         """The smallest changes of one or two columns that bring the score of a row below a threshold.
 
         ``row`` is a table of one row, or the values of one row of an array. The threshold is that of the detector, if none is
@@ -212,7 +247,17 @@ class Base:
         threshold = self._ordinary() if threshold is None else threshold
         return self._fitted().counterfactuals(row, threshold)
 
-    def report(self, path, X, y=None, *, top=1000, before=None, model_name="model", table_name="table"):
+    def report(
+        self,
+        path: Path,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        top: int = 1000,
+        before: Base | None = None,
+        model_name: str = "model",
+        table_name: str = "table",
+    ) -> None:
         """Writes the interactive report of a table as one HTML file: the model, its terms, and the ``top`` rows of highest score.
 
         ``y`` are labels of all rows, 1 for an anomaly and 0 for a normal row. ``before`` is an earlier detector of the same
@@ -225,19 +270,19 @@ class Base:
 
     # Files.
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the model file, which the ``diad`` command reads, too."""
         self._fitted().save(os.fspath(path))
 
     @classmethod
-    def load(cls, path, **parameters):
+    def load(cls, path: Path, **parameters: Any) -> Self:
         """Reads a model file, written here or by the ``diad`` command. ``parameters`` are those of the class."""
         detector = cls(**parameters)
         detector._model = detector._untuned = Model.load(os.fspath(path))
         detector._loaded()
         return detector
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # Only the bytes of model files, plain values and arrays are pickled.
         state = dict(vars(self))
         for name in ("_model", "_untuned"):
@@ -246,7 +291,7 @@ class Base:
                 state[name] = (model.to_bytes(), model.names)
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         for name in ("_model", "_untuned"):
             if name in state:
@@ -259,11 +304,11 @@ class Base:
 class Asked:
     """What a report is asked for."""
 
-    def __init__(self, top, rows, model_name, table_name):
+    def __init__(self, top: int, rows: list[int] | None, model_name: str, table_name: str) -> None:
         self.top, self.rows, self.model_name, self.table_name = top, rows, model_name, table_name
 
 
-def known_labels(y):
+def known_labels(y: Labels) -> list[bool]:
     """Labels that are all known, as truth values."""
     y = labels_of(y)
     if not np.isin(y, (0, 1)).all():
@@ -271,7 +316,7 @@ def known_labels(y):
     return [bool(label) for label in y]
 
 
-def write_whole(path, text):
+def write_whole(path: Path, text: str) -> None:
     """Writes a file beside its place, then moves it there."""
     path = os.fspath(path)
     part = f"{path}.{os.getpid()}.part"

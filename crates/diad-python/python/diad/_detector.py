@@ -1,12 +1,22 @@
 """The detector by PyOD's conventions."""
 
+from __future__ import annotations
+
 import inspect
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._base import Base
 from ._diad import Model, hold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._types import Floats, Ints, Labels, Table
 
 
 class DIAD(Base):
@@ -59,7 +69,11 @@ class DIAD(Base):
     [0, 1]
     """
 
-    def fit(self, X, y=None):
+    decision_scores_: Floats
+    labels_: Ints
+    threshold_: float
+
+    def fit(self, X: Table, y: Labels | None = None) -> Self:
         """Fits the detector.
 
         **y is not ignored.** 1 is an anomaly, 0 a normal row, and -1 or NaN a row of which nothing is known. If y is given, the
@@ -73,7 +87,9 @@ class DIAD(Base):
             self._learn(X, y)
         return self._remember(X)
 
-    def tune(self, X, y, validation=None, **settings):
+    def tune(
+        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None = None, **settings: object
+    ) -> Self:
         """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
 
         It begins from the model that was fitted without labels, also if the detector is tuned already: give all labels so far.
@@ -98,16 +114,16 @@ class DIAD(Base):
         self._learn(X, y, validation, **settings)
         return self._remember(X)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Table) -> Floats:
         """The scores of rows; higher is more anomalous."""
         return self._score(X)
 
-    def predict(self, X, return_confidence=False):
+    def predict(self, X: Table, return_confidence: bool = False) -> Any:
         """Whether rows are outliers: 1 if they are, else 0."""
         X = hold(X)
         return self._with_confidence((self.decision_function(X) > self.threshold_).astype(int), X, return_confidence)
 
-    def predict_proba(self, X, method="linear", return_confidence=False):
+    def predict_proba(self, X: Table, method: str = "linear", return_confidence: bool = False) -> Any:
         """Scores brought to the range from 0 to 1, as the second column; the first is the rest to 1.
 
         ``linear`` takes the lowest training score as 0 and the highest as 1; ``unify`` is that of Kriegel et al. (2011). Neither
@@ -126,7 +142,7 @@ class DIAD(Base):
         outlier = outlier.clip(0, 1)
         return self._with_confidence(np.column_stack([1 - outlier, outlier]), X, return_confidence)
 
-    def predict_confidence(self, X):
+    def predict_confidence(self, X: Table) -> Floats:
         """How likely each prediction would be the same had the training rows been drawn anew (Perini et al., 2020)."""
         scores = self.decision_function(X)
         if "decision_scores_" in vars(self):
@@ -138,31 +154,31 @@ class DIAD(Base):
         confidence = Model.confidence(below.astype(np.int64), rows, float(self.contamination))
         return np.where(scores > self.threshold_, confidence, 1 - confidence)
 
-    def fit_predict(self, X, y=None):
+    def fit_predict(self, X: Table, y: Labels | None = None) -> Ints:
         """Fits the detector and returns ``labels_``."""
         return self.fit(X, y).labels_
 
-    def fit_predict_score(self, X, y, scoring="roc_auc_score"):
+    def fit_predict_score(self, X: Table, y: Labels, scoring: str = "roc_auc_score") -> float:
         """Fits the detector **without y** and returns how well its scores match y, as PyOD does. Needs PyOD."""
         from pyod.models.base import BaseDetector
 
         self.fit(X)
         fitted = Scored(self.decision_scores_)
-        return BaseDetector.fit_predict_score(fitted, X, y, scoring)
+        return float(BaseDetector.fit_predict_score(fitted, X, y, scoring))
 
-    def predict_with_rejection(self, X, **parameters):
+    def predict_with_rejection(self, X: Table, **parameters: Any) -> Any:
         """Predictions of which those that are not sure are -2, as PyOD does. Needs PyOD."""
         from pyod.models.base import BaseDetector
 
         return BaseDetector.predict_with_rejection(self, X, **parameters)
 
-    def compute_rejection_stats(self, **parameters):
+    def compute_rejection_stats(self, **parameters: Any) -> Any:
         """What rejection would cost, as PyOD does. Needs PyOD."""
         from pyod.models.base import BaseDetector
 
         return BaseDetector.compute_rejection_stats(self, **parameters)
 
-    def _predict_rank(self, X, normalized=False):
+    def _predict_rank(self, X: Table, normalized: bool = False) -> Any:
         """How many training scores each row exceeds, as PyOD's combinations of detectors ask."""
         ranks = np.searchsorted(np.sort(self._training_scores()), self.decision_function(X))
         return ranks / ranks.max() if normalized else ranks
@@ -170,14 +186,14 @@ class DIAD(Base):
     # Parameters, as scikit-learn and PyOD ask for them.
 
     @classmethod
-    def _get_param_names(cls):
+    def _get_param_names(cls) -> list[str]:
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
         return {name: getattr(self, name) for name in self._get_param_names()}
 
-    def set_params(self, **parameters):
+    def set_params(self, **parameters: Any) -> Self:
         """Sets parameters by name."""
         known = self._get_param_names()
         for name, value in parameters.items():
@@ -186,26 +202,26 @@ class DIAD(Base):
             setattr(self, name, value)
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         plain = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
         given = (f"{name}={value!r}" for name, value in self.get_params().items() if value != plain[name])
         return f"{type(self).__name__}({', '.join(given)})"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         from .sklearn import tags
 
         return tags()
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
 
     # What is remembered of the training rows.
 
-    def _check_contamination(self):
+    def _check_contamination(self) -> None:
         if not 0 < self.contamination <= 0.5:
             raise ValueError(f"contamination is {self.contamination}, but it must be above 0 and at most 0.5")
 
-    def _remember(self, X):
+    def _remember(self, X: Table) -> Self:
         self.decision_scores_ = self._score(X)
         self.threshold_ = np.percentile(self.decision_scores_, 100 * (1 - self.contamination))
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
@@ -213,34 +229,34 @@ class DIAD(Base):
         self._classes = 2
         return self
 
-    def _loaded(self):
+    def _loaded(self) -> None:
         self._check_contamination()
         self.threshold_ = self._model.score_quantile(1 - self.contamination)
 
-    def _training_scores(self):
+    def _training_scores(self) -> Floats:
         self._fitted()
         if "decision_scores_" not in vars(self):
             raise AttributeError("a model file holds no training scores; fit the detector, or keep it with pickle")
         return self.decision_scores_
 
-    def _ends(self):
+    def _ends(self) -> tuple[float, float]:
         if "decision_scores_" in vars(self):
             return self.decision_scores_.min(), self.decision_scores_.max()
         return self._fitted().score_quantile(0.0), self._fitted().score_quantile(1.0)
 
-    def _ordinary(self):
+    def _ordinary(self) -> float:
         self._fitted()
         return self.threshold_
 
-    def _with_confidence(self, result, X, wanted):
+    def _with_confidence(self, result: Any, X: Table, wanted: bool) -> Any:
         return (result, self.predict_confidence(X)) if wanted else result
 
 
 class Scored:
     """A fitted detector as PyOD's scoring needs it."""
 
-    def __init__(self, scores):
+    def __init__(self, scores: Floats) -> None:
         self.decision_scores_ = scores
 
-    def fit(self, X):
+    def fit(self, X: Table) -> Self:
         return self

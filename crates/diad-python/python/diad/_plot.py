@@ -1,9 +1,20 @@
 """Plots by matplotlib, which is imported when one is drawn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def axes_of(ax):
+    from matplotlib.axes import Axes
+
+    from ._types import Floats
+
+
+def axes_of(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -11,12 +22,12 @@ def axes_of(ax):
     return plt.subplots(layout="constrained")[1]
 
 
-def plain(text):
+def plain(text: str) -> str:
     """Text from the data, in which matplotlib must not look for formulas."""
     return text.replace("$", r"\$")
 
 
-def bars(ax, names, values, label, title):
+def bars(ax: Axes | None, names: list[str], values: Floats, label: str, title: str) -> Axes:
     """Bars from left to right, the first at the top; red raises the score and blue lowers it."""
     ax = axes_of(ax)
     places = np.arange(len(names))[::-1]
@@ -28,7 +39,7 @@ def bars(ax, names, values, label, title):
     return ax
 
 
-def lines(ax, data):
+def lines(ax: Axes | None, data: dict[str, Any]) -> Axes:
     """A term of one column, over how the training rows are spread."""
     ax = axes_of(ax)
     positions, scores = data["positions"][0], data["scores"]
@@ -47,7 +58,7 @@ def lines(ax, data):
     return ax
 
 
-def surface(ax, data):
+def surface(ax: Axes | None, data: dict[str, Any]) -> Axes:
     """A term of two columns."""
     ax = axes_of(ax)
     largest = np.abs(data["scores"]).max() or 1.0
@@ -61,5 +72,5 @@ def surface(ax, data):
     return ax
 
 
-def ticks(setter, marks):
+def ticks(setter: Any, marks: list[tuple[float, str]]) -> None:
     setter([position for position, _ in marks], [plain(label) for _, label in marks])

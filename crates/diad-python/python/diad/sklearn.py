@@ -1,5 +1,9 @@
 """The detector by scikit-learn's conventions. Importing this module imports scikit-learn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import InputTags, Tags, TargetTags
@@ -8,10 +12,17 @@ from sklearn.utils.validation import validate_data
 from ._base import Base
 from ._diad import hold
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._types import Floats, Ints, Labels, Table
+
 __all__ = ["DIADOutlierDetector"]
 
 
-def tags():
+def tags() -> Tags:
     """What scikit-learn may expect of a detector."""
     return Tags(
         estimator_type="outlier_detector",
@@ -46,7 +57,9 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
     [1, -1]
     """
 
-    def fit(self, X, y=None):
+    offset_: float
+
+    def fit(self, X: Table, y: object = None) -> Self:
         """Fits the detector. y is ignored; see :meth:`tune`."""
         contamination = self.contamination
         if not 0 < contamination <= 0.5:
@@ -58,7 +71,9 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
             self.feature_names_in_ = names
         return self._remember(X)
 
-    def tune(self, X, y, validation=None, **settings):
+    def tune(
+        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None = None, **settings: object
+    ) -> Self:
         """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
 
         As :meth:`diad.DIAD.tune`.
@@ -68,20 +83,20 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
         self._learn(X, y, validation, **settings)
         return self._remember(X)
 
-    def score_samples(self, X):
+    def score_samples(self, X: Table) -> Floats:
         """The scores of rows, with their sign changed: lower is more anomalous."""
         self._fitted()
         return -self._score(self._validated(X, reset=False))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Table) -> Floats:
         """``score_samples`` less ``offset_``: negative for outliers."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Table) -> Ints:
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def _validated(self, X, *, reset):
+    def _validated(self, X: Any, *, reset: bool) -> Any:
         if hasattr(X, "__arrow_c_stream__") or (isinstance(X, list) and X and isinstance(X[0], dict)):
             # What a table with names and kinds holds is told by the library.
             if hasattr(X, "columns"):
@@ -90,16 +105,16 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
         least = 2 if reset else 1
         return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=least)
 
-    def _remember(self, X):
+    def _remember(self, X: Table) -> Self:
         self.offset_ = np.percentile(-self._score(X), 100 * self.contamination)
         return self
 
-    def _loaded(self):
+    def _loaded(self) -> None:
         self.offset_ = -self._model.score_quantile(1 - self.contamination)
 
-    def _ordinary(self):
+    def _ordinary(self) -> float:
         self._fitted()
         return -self.offset_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         return tags()
