@@ -162,7 +162,7 @@ impl Params {
             ($($name:ident)*) => { vec![$(shown(stringify!($name), &self.$name),)*] };
         }
         listed!(
-            scale weight_trees weight_tails weight_columns weight_relations relation_strength layers trees depth outputs
+            scale weight_trees weight_tails weight_columns weight_relations relation_strength layers trees grove depth outputs
             attention feature_share interactions batch steps warmup learning_rate anneal min_temperature smoothing damping
             dropout seed
         )

@@ -106,6 +106,7 @@ class Base:
         relation_strength: float | None = None,
         layers: int | None = None,
         trees: int | None = None,
+        grove: int | None = None,
         depth: int | None = None,
         outputs: int | None = None,
         attention: int | None = None,
