@@ -37,8 +37,9 @@ pub fn run() -> Result<()> {
         pip
     };
     check(pip().args(NEEDED), "pip install")?;
-    check(cargo().args(["build", "-p", "diad-cli"]), "the build of diad")?;
-    // As a user would install it, but for the profile: a release takes minutes, and parts of this one are built already.
+    // Together, so that both are built with the same features of other crates, and these once.
+    check(cargo().args(["build", "-p", "diad-cli", "-p", "diad-python"]), "the build of diad")?;
+    // As a user would install it, but for the profile: a release takes minutes, and most of this one is built already.
     let package = root().join("crates/diad-python");
     let mut install = pip();
     install.args(["--no-deps", "--no-build-isolation", "--config-settings=build-args=--profile=dev"]);

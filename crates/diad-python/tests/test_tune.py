@@ -1,6 +1,7 @@
 """Learning from labels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import QUICK
 from sklearn.metrics import roc_auc_score
@@ -30,7 +31,9 @@ def test_labels_help(few):
 def test_unknown_labels_may_be_nan_or_none(few):
     X, _, y = few
     expected = diad.DIAD(**QUICK).fit(X).tune(X, y).decision_scores_
-    for unknown in (np.where(y == -1, np.nan, y), np.where(y == -1, None, y.astype(object)), y.tolist(), y.astype("i1")):
+    nullable = pd.array(y, dtype="Int64")
+    nullable[y == -1] = pd.NA
+    for unknown in (np.where(y == -1, np.nan, y), np.where(y == -1, None, y.astype(object)), y.tolist(), y.astype("i1"), nullable):
         np.testing.assert_array_equal(diad.DIAD(**QUICK).fit(X, unknown).decision_scores_, expected)
 
 

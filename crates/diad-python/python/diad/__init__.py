@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._base import NotFittedError
+from ._convert import NotFittedError
 from ._detector import DIAD
 from ._diad import __version__
 from ._explain import GlobalExplanation, LocalExplanation

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ._convert import Asked
 from ._diad import hold
 from ._plot import bars, lines, surface
 
@@ -150,8 +151,6 @@ class LocalExplanation:
 
     def to_html(self) -> str:
         """The interactive report of these rows as an HTML page."""
-        from ._base import Asked
-
         order = [int(row) for row in np.argsort(-self.scores, kind="stable")]
         labels = None
         if self._labels is not None and np.isin(self._labels, (0, 1)).all():

@@ -3,6 +3,7 @@
 mod array;
 mod arrow;
 mod cells;
+mod chunks;
 
 pub use arrow::Held;
 use diad::table::{ColumnView, View};
