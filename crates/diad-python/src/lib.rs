@@ -1,5 +1,8 @@
 //! DIAD for Python. Everything here converts, calls the library and names errors; it decides nothing.
 
+// A test program would have to link Python itself. What is here is tested from Python, in `tests/`.
+#![cfg(not(test))]
+
 mod error;
 mod explain;
 mod input;

@@ -243,6 +243,34 @@ def test_random_arrays_never_harm(plain):
     assert read > 60
 
 
+def test_what_only_looks_like_a_table_is_refused(plain):
+    """Capsules of something else, of arrays that are no tables, and of tables with rows that are null as a whole."""
+
+    class Looks:
+        def __init__(self, **answers):
+            for name, answer in answers.items():
+                setattr(self, f"__arrow_c_{name}__", lambda requested_schema=None: answer)
+
+    fitted = diad.DIAD(**QUICK).fit(plain)
+    numbers, null_row = pa.array([1.0, 2.0]), pa.array([{"x0": 1.0}, None, {"x0": 2.0}])
+    for wrong in (
+        Looks(stream=None),
+        Looks(stream=numbers.__arrow_c_array__()[1]),
+        Looks(array=numbers.__arrow_c_array__()),
+        Looks(array=(1, 2)),
+        Looks(array=None),
+        Looks(array=null_row.__arrow_c_array__()),
+        Looks(stream=pa.chunked_array([null_row]).__arrow_c_stream__()),
+        null_row,
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            fitted.decision_function(wrong)
+    spent = pa.table({"x0": [1.0]}).__arrow_c_stream__()
+    for _ in range(2):
+        with pytest.raises((TypeError, ValueError)):
+            fitted.decision_function(Looks(stream=spent))
+
+
 def test_streams_that_can_be_read_once(mixed):
     arrow = pa.Table.from_pandas(mixed, preserve_index=False)
     whole = diad.DIAD(**QUICK).fit(arrow)

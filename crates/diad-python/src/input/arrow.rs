@@ -69,7 +69,8 @@ fn stream(table: &Bound<'_, PyAny>) -> PyResult<Held> {
         unsafe { RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>()) }.map_err(bad)?;
     let schema = reader.schema();
     // A stream may be computed by other threads, which may need the interpreter.
-    let batches = table.py().detach(|| reader.collect::<Result<Vec<_>, ArrowError>>()).map_err(bad)?;
+    let batches =
+        table.py().detach(|| caught(|| reader.collect::<Result<Vec<_>, ArrowError>>())).map_err(bad)?;
     Ok(Held::new(&schema, batches))
 }
 
@@ -84,8 +85,14 @@ fn one_batch(table: &Bound<'_, PyAny>) -> PyResult<Held> {
     if !matches!(data.data_type(), DataType::Struct(_)) {
         return Err(PyTypeError::new_err("one array is no table; give a table with named columns"));
     }
-    let batch = RecordBatch::from(StructArray::from(data));
+    let batch = caught(|| Ok(RecordBatch::from(StructArray::from(data)))).map_err(bad)?;
     Ok(Held::new(&batch.schema(), vec![batch.clone()]))
+}
+
+/// Calls Arrow, which panics where a whole row of a table is null.
+fn caught<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
+    let contradiction = |_| Err(ArrowError::CDataInterface("its parts contradict each other".into()));
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_or_else(contradiction)
 }
 
 fn pointer(capsule: &Bound<'_, PyAny>, name: &std::ffi::CStr) -> PyResult<*mut std::ffi::c_void> {
