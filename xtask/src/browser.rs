@@ -1,10 +1,11 @@
 //! `cargo xtask browser`: opens reports in a real browser.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+
+use crate::{check, find, target};
 
 /// Programs the tests need, and the Debian packages they come from.
 const NEEDED: [(&str, &[&str]); 3] =
@@ -28,10 +29,9 @@ pub fn run(args: &[String]) -> Result<()> {
         npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"]).current_dir(&tests);
         check(&mut npm, "npm install")?;
     }
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let mut node = Command::new("node");
     node.args(["--test", "report.test.mjs"]).current_dir(&tests);
-    node.env("DIAD", target.join("debug/diad")).env("CHROMIUM", browser);
+    node.env("DIAD", target().join("debug/diad")).env("CHROMIUM", browser);
     if pictures {
         node.env("PICTURES", root.join("docs/pictures"));
     }
@@ -57,15 +57,4 @@ fn install() -> Result<()> {
     let mut apt = Command::new("apt-get");
     apt.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing).stdout(Stdio::null());
     check(apt.env("DEBIAN_FRONTEND", "noninteractive"), "apt-get install")
-}
-
-/// Where a program is.
-fn find(program: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
-}
-
-fn check(command: &mut Command, name: &str) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {name}"))?;
-    if status.success() { Ok(()) } else { bail!("{name} failed") }
 }

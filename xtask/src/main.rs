@@ -1,8 +1,10 @@
 //! The checks of this repository, each by one command: `cargo xtask test`.
 
 mod browser;
+mod python;
 
 use std::env;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -14,7 +16,8 @@ The checks of this repository.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test     Run every check: formatting, lints, tests, and the examples in the documentation
+  test     Run every check: formatting, lints, tests, the examples in the documentation, and the Python package
+  python   Build the Python package into a new virtual environment and test it there
   browser  Open reports in a real browser; with --pictures, renew those in docs/pictures
   help     Print this text";
 
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         Some("test") => test(),
+        Some("python") => python::run(),
         Some("browser") => browser::run(&env::args().skip(2).collect::<Vec<_>>()),
         Some(other) => Err(anyhow::anyhow!("there is no command {other}; run `cargo xtask help`")),
     };
@@ -55,6 +59,8 @@ fn test() -> Result<()> {
             bail!("{name} failed; run `cargo {}` to see it again", args.join(" "));
         }
     }
+    println!("\n=== The Python package: cargo xtask python\n");
+    python::run()?;
     println!("\n=== All checks passed in {} s", started.elapsed().as_secs());
     Ok(())
 }
@@ -62,6 +68,28 @@ fn test() -> Result<()> {
 /// The cargo that runs this program, at the root of the repository.
 fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    command.current_dir(root());
     command
+}
+
+/// The root of the repository.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// Where a program is.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+}
+
+/// Runs a program and fails if it does.
+fn check(command: &mut Command, name: &str) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {name}"))?;
+    if status.success() { Ok(()) } else { bail!("{name} failed") }
 }

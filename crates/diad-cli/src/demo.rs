@@ -12,7 +12,7 @@ use diad::table::{FileSource, Selection, Source, Table, printable};
 
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
-use crate::{fit, report, score, settings};
+use crate::{fit, report, score};
 
 /// Try it on a small table that comes with the program
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ Training takes a few seconds.
 ";
 
 pub fn run(args: &Args) -> Result<()> {
-    let params = settings::with_steps(Params::default(), Some(args.steps));
+    let params = Params::default().with_steps(args.steps);
     params.validate()?;
     let [table, model, scores, page] =
         ["thyroid.csv", "thyroid.diad", "scores.csv", "report.html"].map(|name| args.dir.join(name));

@@ -9,7 +9,6 @@ use diad::table::printable;
 
 use crate::columns;
 use crate::output::{self, shown};
-use crate::settings;
 
 /// Show what is in a model file
 #[derive(clap::Args)]
@@ -37,7 +36,7 @@ pub fn run(args: &Args) -> Result<()> {
         )?;
     }
     writeln!(text, "\nSettings")?;
-    for (name, value) in settings::listed(detector.params()) {
+    for (name, value) in detector.params().listed() {
         writeln!(text, "  {name:<17} {value}")?;
     }
     writeln!(text, "\nColumns")?;

@@ -9,7 +9,7 @@ use diad::explain::Explainer;
 use diad_report::{Report, Rows};
 
 use crate::output::{self, Pending, shown};
-use crate::{rows, settings};
+use crate::rows;
 
 /// Write a report for the browser: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
@@ -83,7 +83,7 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         before: before.as_ref(),
         model_name: name(given.model),
         table_name: name(given.table),
-        settings: settings::listed(detector.params()),
+        settings: detector.params().listed(),
         scores: &scored.scores,
         labels: scored.labels.as_deref(),
         listed: Rows { numbers: &top, table: &table },

@@ -1,11 +1,11 @@
 //! Reading rows of a table for a model: all their scores, and some of them whole.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use diad::Detector;
-use diad::table::{Source, Table, Values, quoted};
+use diad::metrics::top;
+use diad::table::{Source, Table, quoted};
 
 use crate::input::Input;
 use crate::output;
@@ -20,10 +20,7 @@ pub struct Scored {
 impl Scored {
     /// The rows with the highest scores, the highest first.
     pub fn top(&self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.scores.len()).collect();
-        order.sort_by(|&a, &b| self.scores[b].total_cmp(&self.scores[a]));
-        order.truncate(count);
-        order
+        top(&self.scores, count)
     }
 }
 
@@ -61,25 +58,5 @@ pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<S
 
 /// Some rows of a table, in the order asked for, with the columns of the model in their order.
 pub fn pick(detector: &Detector, table: &Path, rows: &[usize]) -> Result<Table> {
-    let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
-    rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
-    let names: Vec<String> = detector.encoder().columns().iter().map(|column| column.name.clone()).collect();
-    let mut columns = vec![vec![f64::NAN; rows.len()]; names.len()];
-    let input = Input::new(table)?;
-    let source = Stoppable(&input);
-    let mut reader = source.open(&detector.encoder().selection())?;
-    let mut first = 0;
-    while let Some(batch) = reader.next_batch()? {
-        let batch = detector.encoder().find_table(&batch)?;
-        for row in 0..batch.rows() {
-            for &place in places.get(&(first + row)).into_iter().flatten() {
-                columns.iter_mut().enumerate().for_each(|(c, column)| column[place] = batch.column(c)[row]);
-            }
-        }
-        first += batch.rows();
-    }
-    if let Some(beyond) = rows.iter().find(|&&row| row >= first) {
-        bail!("there is no row {beyond}; the table has {first} rows, and the first is row 0");
-    }
-    Ok(Table::of(names, columns.into_iter().map(Values::Encoded).collect())?)
+    Ok(detector.pick(&Stoppable(&Input::new(table)?), rows)?)
 }

@@ -1,4 +1,4 @@
-//! The settings of a fit as options, and back as lines of text.
+//! The settings of a fit as options.
 
 use std::fmt::Display;
 
@@ -32,7 +32,7 @@ fn help<T: Display + PartialEq>(text: &str, default: T, paper: T) -> String {
     }
 }
 
-/// Declares every setting once: as an option, as a field of [`Params`], and as a line of text.
+/// Declares every setting once: as an option and as a field of [`Params`].
 macro_rules! settings {
     ($($name:ident: $type:ty, $value:literal, $text:literal;)*) => {
         /// Every setting of a fit.
@@ -52,14 +52,10 @@ macro_rules! settings {
 
         impl From<Settings> for Params {
             fn from(given: Settings) -> Self {
-                let preset = with_steps(given.preset.params(), given.steps);
+                let preset = given.preset.params();
+                let preset = given.steps.map_or(preset.clone(), |steps| preset.with_steps(steps));
                 Self { $($name: given.$name.map_or(preset.$name, Into::into),)* }
             }
-        }
-
-        /// Every setting by the name of its option, with its value.
-        pub fn listed(params: &Params) -> Vec<(String, String)> {
-            vec![$((stringify!($name).replace('_', "-"), shown(&params.$name)),)*]
         }
     };
 }
@@ -118,12 +114,6 @@ fn shown<T: serde::Serialize>(value: &T) -> String {
     }
 }
 
-/// Settings for so many steps: few steps shorten the warm-up and the annealing.
-pub fn with_steps(preset: Params, steps: Option<usize>) -> Params {
-    let steps = steps.unwrap_or(preset.steps);
-    Params { steps, warmup: preset.warmup.min(steps / 2), anneal: preset.anneal.min(steps / 2), ..preset }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -150,7 +140,7 @@ mod tests {
     #[test]
     fn every_setting_has_an_option_and_is_listed() {
         let params_json = serde_json::to_value(Params::default()).unwrap();
-        let listed = listed(&Params::default());
+        let listed = Params::default().listed();
         for field in params_json.as_object().unwrap().keys() {
             let name = field.replace('_', "-");
             assert!(listed.iter().any(|(listed, _)| *listed == name), "{field} is not listed");
@@ -196,7 +186,7 @@ mod tests {
             .map(|(field, value)| format!("--{}={}", field.replace('_', "-"), shown(value)))
             .collect();
         assert_eq!(params(&args.iter().map(String::as_str).collect::<Vec<&str>>()), given);
-        for (name, value) in listed(&given) {
+        for (name, value) in given.listed() {
             assert_eq!(value, shown(&options[&name.replace('-', "_")]), "{name}");
         }
     }

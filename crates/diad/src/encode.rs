@@ -144,6 +144,34 @@ impl Encoder {
         &self.left_out
     }
 
+    /// Names for the columns of a table that has none: `x0`, `x1` and so on.
+    ///
+    /// ```
+    /// assert_eq!(diad::encode::Encoder::plain_names(3), ["x0", "x1", "x2"]);
+    /// ```
+    pub fn plain_names(width: usize) -> Vec<String> {
+        (0..width).map(|column| format!("x{column}")).collect()
+    }
+
+    /// What the columns of a table without names are called: as [`Encoder::plain_names`] if the training table was of that
+    /// kind, or else as the columns of the training table, if there are as many and none was left out.
+    ///
+    /// # Errors
+    /// If the number of columns does not fit.
+    pub fn names_for(&self, width: usize) -> Result<Vec<String>> {
+        let mut sources: Vec<&str> = self.columns.iter().map(Column::source).collect();
+        sources.dedup();
+        let plain = Self::plain_names(width);
+        let known: HashSet<&str> = plain.iter().map(String::as_str).collect();
+        if sources.iter().all(|source| known.contains(source)) {
+            return Ok(plain);
+        }
+        if self.left_out.is_empty() && sources.len() == width {
+            return Ok(sources.into_iter().map(str::to_owned).collect());
+        }
+        Err(Error::ColumnCount { found: width, expected: sources.len() + self.left_out.len() })
+    }
+
     /// How many of the features, from the first on, tell all there is to know of a row: the others are the same
     /// columns in a second scale.
     pub(crate) fn telling_features(&self) -> usize {

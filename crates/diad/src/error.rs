@@ -267,6 +267,14 @@ pub enum Error {
         /// The cell's text.
         cell: String,
     },
+    /// Labels that are not one for each row.
+    #[error("there are {labels} labels for {rows} rows; give one label for each row")]
+    LabelCount {
+        /// Labels given.
+        labels: usize,
+        /// Rows there are.
+        rows: usize,
+    },
     /// The label column is one the model looks at.
     #[error(
         "the model looks at column {}, so it cannot be the label; fit the model without it",
@@ -310,6 +318,25 @@ pub enum Error {
     MissingColumns {
         /// The names that are missing.
         names: Vec<String>,
+    },
+    /// A row that is not there.
+    #[error("there is no row {row}; the table has {rows} rows, and the first is row 0")]
+    NoSuchRow {
+        /// The row asked for.
+        row: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// A table without column names that does not fit the model.
+    #[error(
+        "the table has {found} columns without names, but the model was trained on {expected}; give a table with the names of \
+         its columns"
+    )]
+    ColumnCount {
+        /// Columns of the table.
+        found: usize,
+        /// Columns of the training table, as far as the model knows.
+        expected: usize,
     },
     /// Two models that cannot be compared.
     #[error(

@@ -52,6 +52,66 @@ pub fn average_precision(labels: &[bool], scores: &[f32]) -> Option<f64> {
     Some(sum / anomalies as f64)
 }
 
+/// The rows with the highest scores, the highest first; of equal scores, the earlier row.
+///
+/// ```
+/// assert_eq!(diad::metrics::top(&[0.5, 2.0, 1.0], 2), [1, 2]);
+/// ```
+pub fn top(scores: &[f32], count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    order.truncate(count);
+    order
+}
+
+/// How sure it is that a row is among the `contamination` (a share) most anomalous ones, had the training rows been drawn
+/// anew: `below` of the `rows` training rows score no higher. After Perini, Vercruyssen and Davis, *Quantifying the confidence
+/// of anomaly detectors in their example-wise predictions* (ECML PKDD 2020).
+///
+/// ```
+/// let confidence = |below| diad::metrics::confidence(below, 100, 0.1);
+/// assert!(confidence(99) > 0.99 && confidence(50) < 0.01);
+/// ```
+pub fn confidence(below: u64, rows: u64, contamination: f64) -> f64 {
+    let chance = (1 + below) as f64 / (2 + rows) as f64;
+    // At least `normal + 1` of `rows` draws succeed.
+    let outliers = (rows as f64 * contamination) as u64;
+    let normal = rows.saturating_sub(outliers);
+    if normal >= rows { 0.0 } else { incomplete_beta(chance, (normal + 1) as f64, (rows - normal) as f64) }
+}
+
+/// The regularised incomplete beta function, by its continued fraction (Lentz).
+fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    const TERMS: u32 = 100_000;
+    if x <= 0.0 || x >= 1.0 {
+        return f64::from(u8::from(x >= 1.0));
+    }
+    // The fraction converges quickly on this side only.
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - incomplete_beta(1.0 - x, b, a);
+    }
+    let logarithm =
+        libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * libm::log(x) + b * libm::log1p(-x);
+    let away = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let (mut c, mut d) = (1.0, 1.0 / away(1.0 - (a + b) * x / (a + 1.0)));
+    let mut fraction = d;
+    for m in (1..TERMS).map(f64::from) {
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let before = fraction;
+        for term in [even, odd] {
+            d = 1.0 / away(1.0 + term * d);
+            c = away(1.0 + term / c);
+            fraction *= d * c;
+        }
+        if (fraction - before).abs() <= 1e-15 * fraction.abs() {
+            break;
+        }
+    }
+    libm::exp(logarithm) * fraction / a
+}
+
 /// The number of anomalies, unless it is 0.
 fn count(labels: &[bool]) -> Option<usize> {
     let anomalies = labels.iter().filter(|&&label| label).count();
@@ -84,6 +144,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn confidences_are_tails_of_binomial_distributions() {
+        // scipy.stats.binom.sf(n - int(n * c), n, (1 + k) / (2 + n)) of SciPy 1.17.1
+        for (below, rows, contamination, expected) in [
+            (95, 100, 0.1, 0.930041626159861),
+            (89, 100, 0.1, 0.24751402718643867),
+            (100, 100, 0.1, 0.9999999363800685),
+            (0, 100, 0.1, 0.0),
+            (7000, 7200, 0.05, 1.0),
+            (6830, 7200, 0.05, 0.2733862059489055),
+            (950000, 1000000, 0.05, 0.49771193467411584),
+            (949500, 1000000, 0.05, 0.010933808908832488),
+            (500, 1000, 0.5, 0.48738749091081973),
+        ] {
+            let found = confidence(below, rows, contamination);
+            assert!((found - expected).abs() <= 1e-9 * expected.max(1e-3), "{below} of {rows}: {found}");
+        }
+        assert_eq!(confidence(10, 10, 0.05), 0.0);
+    }
 
     // scikit-learn 1.9.1: roc_auc_score and average_precision_score of the example below.
     const SKLEARN_AUC: f64 = 0.5421006944444444;

@@ -130,6 +130,44 @@ impl Params {
         }
     }
 
+    /// The same settings for so many steps: few steps shorten the warm-up and the annealing to half of them.
+    ///
+    /// ```
+    /// use diad::Params;
+    ///
+    /// let quick = Params::default().with_steps(100);
+    /// assert_eq!((quick.steps, quick.warmup, quick.anneal), (100, 50, 50));
+    /// ```
+    pub fn with_steps(self, steps: usize) -> Self {
+        Self { steps, warmup: self.warmup.min(steps / 2), anneal: self.anneal.min(steps / 2), ..self }
+    }
+
+    /// Every setting by the name of its option on the command line, with its value as it is typed.
+    ///
+    /// ```
+    /// use diad::Params;
+    ///
+    /// assert!(Params::default().listed().contains(&("feature-share".into(), "0.15".into())));
+    /// ```
+    pub fn listed(&self) -> Vec<(String, String)> {
+        fn shown<T: Serialize>(name: &str, value: &T) -> (String, String) {
+            let text = match serde_json::to_value(value) {
+                Ok(serde_json::Value::String(text)) => text,
+                Ok(value) => value.to_string(),
+                Err(error) => error.to_string(),
+            };
+            (name.replace('_', "-"), text)
+        }
+        macro_rules! listed {
+            ($($name:ident)*) => { vec![$(shown(stringify!($name), &self.$name),)*] };
+        }
+        listed!(
+            scale weight_trees weight_tails weight_columns weight_relations relation_strength layers trees grove depth outputs
+            attention feature_share interactions batch steps warmup learning_rate anneal min_temperature smoothing damping
+            dropout seed
+        )
+    }
+
     /// The weights of the parts of the score: trees, tails, columns, relations.
     pub fn weights(&self) -> [f64; 4] {
         [self.weight_trees, self.weight_tails, self.weight_columns, self.weight_relations]

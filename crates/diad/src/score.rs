@@ -1,5 +1,6 @@
 //! The trained, immutable detector: scores rows.
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,9 +11,9 @@ use crate::model::{
 };
 use crate::params::Params;
 use crate::profile::Profile;
-use crate::table::Table;
+use crate::table::{Source, Table, Values};
 use crate::tune::Origin;
-use crate::{Error, Result, persist};
+use crate::{Error, ModelFault, Result, persist};
 use rayon::prelude::*;
 
 /// A trained anomaly detector.
@@ -238,6 +239,72 @@ impl Detector {
         let mut scores = vec![0.0; table.rows()];
         self.score_into(table, &mut scores)?;
         Ok(scores)
+    }
+
+    /// Scores of all rows of a source, higher = more anomalous. Reads it batch by batch.
+    ///
+    /// # Errors
+    /// As [`Detector::score_into`], or if the source cannot be read.
+    pub fn score_all(&self, source: &dyn Source) -> Result<Vec<f32>> {
+        let mut reader = source.open(&self.encoder.selection())?;
+        let mut scores = Vec::with_capacity(reader.rows().map_or(0, |rows| rows as usize));
+        while let Some(batch) = reader.next_batch()? {
+            let start = scores.len();
+            scores.resize(start + batch.rows(), 0.0);
+            self.score_into(&batch, &mut scores[start..])?;
+        }
+        Ok(scores)
+    }
+
+    /// Some rows of a source, in the order asked for, with a column for each of the encoder's.
+    ///
+    /// # Errors
+    /// If there is no such row, or as [`Encoder::find`].
+    pub fn pick(&self, source: &dyn Source, rows: &[usize]) -> Result<Table> {
+        let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
+        rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
+        let names: Vec<String> = self.encoder.columns().iter().map(|column| column.name.clone()).collect();
+        let mut columns = vec![vec![f64::NAN; rows.len()]; names.len()];
+        let mut reader = source.open(&self.encoder.selection())?;
+        let mut first = 0;
+        while let Some(batch) = reader.next_batch()? {
+            let batch = self.encoder.find_table(&batch)?;
+            for row in 0..batch.rows() {
+                for &place in places.get(&(first + row)).into_iter().flatten() {
+                    columns
+                        .iter_mut()
+                        .enumerate()
+                        .for_each(|(c, column)| column[place] = batch.column(c)[row]);
+                }
+            }
+            first += batch.rows();
+        }
+        if let Some(&row) = rows.iter().find(|&&row| row >= first) {
+            return Err(Error::NoSuchRow { row, rows: first });
+        }
+        Table::of(names, columns.into_iter().map(Values::Encoded).collect())
+    }
+
+    /// The bytes of the model file.
+    ///
+    /// # Errors
+    /// If the names of its columns are too long for a file.
+    pub fn to_bytes(&self) -> std::result::Result<Vec<u8>, ModelFault> {
+        persist::to_bytes(self)
+    }
+
+    /// A detector of the bytes of a model file, each of which is checked.
+    ///
+    /// ```
+    /// use diad::{Detector, ModelFault};
+    ///
+    /// assert_eq!(Detector::from_bytes(b"no model").unwrap_err(), ModelFault::Foreign);
+    /// ```
+    ///
+    /// # Errors
+    /// Says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, ModelFault> {
+        persist::from_bytes(bytes)
     }
 
     /// Writes the model file: to a temporary file beside `path`, which then takes its place.

@@ -209,3 +209,18 @@ fn bending_is_the_inverse_hyperbolic_sine() {
         assert!((found - expected).abs() <= 1e-14 * expected.abs().max(1.0), "{found} for {expected}");
     }
 }
+
+#[test]
+fn a_table_without_names_is_matched_by_position() {
+    let fit = |columns: &[(&str, &[f64])]| Encoder::fit(&table(columns), &[], Scale::Linear).unwrap();
+    let values: [&[f64]; 3] = [&[1.0, 2.0, 1.0], &[0.0, 4.0, 9.0], &[5.0, 5.0, 5.0]];
+    let named = fit(&[("b", values[0]), ("a", values[1])]);
+    assert_eq!(named.names_for(2).unwrap(), ["b", "a"]);
+    assert!(matches!(named.names_for(3), Err(Error::ColumnCount { found: 3, expected: 2 })));
+    // Where a column was left out, nobody knows where it stood, unless the names tell.
+    let lacking = fit(&[("b", values[0]), ("c", values[2])]);
+    assert!(matches!(lacking.names_for(1), Err(Error::ColumnCount { expected: 2, .. })));
+    let plain = fit(&[("x0", values[2]), ("x1", values[1])]);
+    assert_eq!(plain.names_for(2).unwrap(), ["x0", "x1"]);
+    assert!(matches!(plain.names_for(1), Err(Error::ColumnCount { found: 1, expected: 2 })));
+}

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
 use crate::score::{Work, add};
-use crate::table::Table;
+use crate::table::{Source, Table};
 
 /// Scores of rows and what each term contributes to them.
 #[derive(Debug, Clone)]
@@ -26,6 +26,11 @@ impl Contributions {
     /// What each term contributes to a row's score, in the order of [`Explainer::terms`].
     pub fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.terms..(row + 1) * self.terms]
+    }
+
+    /// The contributions of all rows, row after row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// The terms of a row with their contributions, the largest ones first, whatever their sign.
@@ -71,6 +76,21 @@ impl Explainer<'_> {
             self.take_apart(&term_of, space, values, scores);
         });
         Ok(Contributions { terms, scores, values })
+    }
+
+    /// As [`Explainer::contributions`], of all rows of a source, read batch by batch.
+    ///
+    /// # Errors
+    /// As [`Explainer::contributions`], or if the source cannot be read.
+    pub fn contributions_all(&self, source: &dyn Source) -> Result<Contributions> {
+        let mut all = Contributions { terms: self.terms.len(), scores: Vec::new(), values: Vec::new() };
+        let mut reader = source.open(&self.detector.encoder().selection())?;
+        while let Some(batch) = reader.next_batch()? {
+            let mut part = self.contributions(&batch)?;
+            all.scores.append(&mut part.scores);
+            all.values.append(&mut part.values);
+        }
+        Ok(all)
     }
 
     fn term_of_pieces(&self) -> Vec<usize> {

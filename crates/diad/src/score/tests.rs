@@ -8,7 +8,7 @@ use crate::Params;
 use crate::encode::{Encoder, Matrix};
 use crate::model::BLOCK_ROWS;
 use crate::rng::{Purpose, Stream};
-use crate::table::Table;
+use crate::table::{BATCH_ROWS, Table};
 
 const WIDTH: usize = 4;
 
@@ -43,6 +43,37 @@ fn bits(matrix: &Matrix) -> Vec<u32> {
 #[test]
 fn no_rows_no_scores() {
     assert!(bits(&rows(0, 0)).is_empty());
+}
+
+#[test]
+fn a_source_is_scored_and_explained_batch_by_batch_as_a_table() {
+    let mut random = Stream::new(3, Purpose::Shuffle, 0);
+    let columns = (0..WIDTH)
+        .map(|_| (0..BATCH_ROWS + 77).map(|_| random.normal()).collect())
+        .collect::<Vec<Vec<f64>>>();
+    let names = (0..WIDTH).map(|c| format!("c{c}")).collect();
+    let table = Table::new(names, columns.clone()).unwrap();
+    let scores = detector().score_all(&table).unwrap();
+    assert_eq!(scores, detector().score(&table).unwrap());
+    let explainer = crate::explain::Explainer::new(detector());
+    let (all, whole) =
+        (explainer.contributions_all(&table).unwrap(), explainer.contributions(&table).unwrap());
+    assert_eq!((all.scores(), all.values()), (whole.scores(), whole.values()));
+    let last = BATCH_ROWS + 76;
+    let picked = detector().pick(&table, &[last, 0, last]).unwrap();
+    assert_eq!(picked.column(1), [columns[1][last], columns[1][0], columns[1][last]]);
+    let beyond = detector().pick(&table, &[last + 1]).unwrap_err().to_string();
+    assert_eq!(beyond, "there is no row 8269; the table has 8269 rows, and the first is row 0");
+}
+
+#[test]
+fn bytes_are_those_of_the_file() {
+    let bytes = detector().to_bytes().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.diad");
+    detector().save(&path).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    assert_eq!(Detector::from_bytes(&bytes).unwrap().to_bytes().unwrap(), bytes);
 }
 
 /// Whatever stands beside it, and wherever in a block it stands.

@@ -134,7 +134,7 @@ impl Cells {
     }
 }
 
-fn is_missing(cell: &[u8]) -> bool {
+pub(super) fn is_missing(cell: &[u8]) -> bool {
     cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
@@ -143,7 +143,7 @@ fn number(cell: &[u8]) -> Option<f64> {
     whole_number(cell).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
 }
 
-fn time_or_missing(cell: &[u8]) -> Option<f64> {
+pub(super) fn time_or_missing(cell: &[u8]) -> Option<f64> {
     if is_missing(cell) { Some(f64::NAN) } else { time::parse(cell) }
 }
 

@@ -1,7 +1,7 @@
 //! Tables with named columns of numbers, texts or times, in memory or streamed from a file. Knows nothing else.
 //!
-//! A [`Source`] can be read from its first row as often as wanted: a [`FileSource`] or a [`Table`] in memory. A
-//! [`Selection`] says which columns are read, and as what; the other columns may hold anything.
+//! A [`Source`] can be read from its first row as often as wanted: a [`FileSource`], a [`Table`] in memory, or a [`View`] of
+//! columns that are elsewhere. A [`Selection`] says which columns are read, and as what; the other columns may hold anything.
 //!
 //! ```
 //! use diad::table::{Reader, Selection, Source, Table};
@@ -27,6 +27,7 @@ mod parquet;
 mod select;
 mod time;
 mod values;
+mod view;
 
 pub use crate::error::quoted;
 pub use file::{FileSource, read_stream};
@@ -35,6 +36,7 @@ pub use parquet::panic_is_caught;
 pub use select::{ReadAs, Selection};
 pub use time::TimePart;
 pub use values::{Texts, Values};
+pub use view::{Cells, ColumnView, View};
 
 /// Rows per batch, at most.
 pub const BATCH_ROWS: usize = 8192;

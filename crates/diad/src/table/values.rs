@@ -68,6 +68,20 @@ impl Texts {
     }
 }
 
+impl Texts {
+    /// Cells as the readers of files take them: without the white space around them, and an empty one is missing.
+    ///
+    /// ```
+    /// use diad::table::Texts;
+    ///
+    /// let texts = Texts::of_cells([Some(" baker"), Some(""), None, Some("baker")]);
+    /// assert_eq!((0..4).map(|row| texts.get(row)).collect::<Vec<_>>(), [Some("baker"), None, None, Some("baker")]);
+    /// ```
+    pub fn of_cells<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        cells.into_iter().map(|cell| cell.map(str::trim_ascii).filter(|text| !text.is_empty())).collect()
+    }
+}
+
 impl<T: AsRef<str>> FromIterator<Option<T>> for Texts {
     fn from_iter<I: IntoIterator<Item = Option<T>>>(cells: I) -> Self {
         let mut texts = Self::default();

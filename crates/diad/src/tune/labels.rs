@@ -51,6 +51,18 @@ impl Labelled {
         Ok(Self::new(Matrix { width: encoder.features().len(), values }, labels))
     }
 
+    /// The rows of a source with labels from elsewhere, one for each row.
+    ///
+    /// # Errors
+    /// If a column is missing, a feature is missing or infinite, or there is not one label for each row.
+    pub fn of(detector: &Detector, source: &dyn Source, labels: Vec<Option<bool>>) -> Result<Self> {
+        let matrix = detector.encoder().encode(source)?;
+        if matrix.rows() != labels.len() {
+            return Err(Error::LabelCount { labels: labels.len(), rows: matrix.rows() });
+        }
+        Ok(Self::new(matrix, labels))
+    }
+
     /// Puts rows into their own order: by a hash of their values, so that any first part of them is a random one.
     fn new(matrix: Matrix, labels: Vec<Option<bool>>) -> Self {
         let key = |row: usize| {

@@ -55,6 +55,16 @@ fn read(detector: &Detector, table: &Table) -> Labelled {
     Labelled::read(detector, table, LABEL).unwrap()
 }
 
+#[test]
+fn labels_may_come_from_elsewhere() {
+    let (detector, table) = (first(2, Scale::Both), table(60, |row, _| row % 5 == 0));
+    let label = |&label: &f64| (!label.is_nan()).then_some(label == 1.0);
+    let labels: Vec<Option<bool>> = table.column(3).iter().map(label).collect();
+    assert_eq!(Labelled::of(&detector, &table, labels.clone()).unwrap(), read(&detector, &table));
+    let few = Labelled::of(&detector, &table, labels[1..].to_vec()).unwrap_err().to_string();
+    assert_eq!(few, "there are 59 labels for 60 rows; give one label for each row");
+}
+
 fn tune(detector: &Detector, table: &Table, params: &TuneParams) -> Tuned {
     detector.tune(&read(detector, table), None, params, &mut go_on).unwrap()
 }

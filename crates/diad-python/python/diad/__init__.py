@@ -1,0 +1,56 @@
+"""DIAD finds the unusual rows of a table and says exactly what their scores are made of.
+
+>>> import numpy as np
+>>> import diad
+>>> x = np.arange(400) % 20
+>>> X = np.column_stack([x, 2 * x]).astype(float)
+>>> X[123, 1] = 100
+>>> detector = diad.DIAD(contamination=0.01, steps=200, trees=50).fit(X)
+>>> int(np.argmax(detector.decision_scores_))
+123
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._convert import NotFittedError
+from ._detector import DIAD
+from ._diad import __version__
+from ._explain import GlobalExplanation, LocalExplanation
+
+if TYPE_CHECKING:
+    from ._types import Path
+    from .sklearn import DIADOutlierDetector
+
+__all__ = [
+    "DIAD",
+    "DIADOutlierDetector",
+    "GlobalExplanation",
+    "LocalExplanation",
+    "NotFittedError",
+    "__version__",
+    "load",
+]
+
+
+def load(path: Path) -> DIAD:
+    """Reads a model file, written here or by the ``diad`` command, as a fitted :class:`DIAD`.
+
+    The file holds the model, not the training scores: ``threshold_`` is the score that 1 - ``contamination`` of the training
+    rows do not exceed, as far as the model remembers, and there are no ``decision_scores_`` and no ``labels_``.
+    """
+    return DIAD.load(path)
+
+
+def __getattr__(name: str) -> object:
+    # scikit-learn is imported only where it is asked for.
+    if name == "DIADOutlierDetector":
+        from .sklearn import DIADOutlierDetector
+
+        return DIADOutlierDetector
+    raise AttributeError(f"module 'diad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

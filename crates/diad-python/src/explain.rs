@@ -1,0 +1,252 @@
+//! What scores are made of.
+
+use diad::explain::{Explainer, Replacement};
+use diad::metrics::top;
+use diad_report::{Report, Rows};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::input::with_columns;
+use crate::model::Model;
+use crate::run::run;
+
+/// Contributions of the terms to the scores of rows, and the scores.
+type Explained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// For each term its name, the places of its columns and its importance.
+type Terms = Vec<(String, Vec<usize>, f64)>;
+
+/// Texts for each row and column.
+type Words = Vec<Vec<String>>;
+
+/// What a report is asked for.
+#[derive(FromPyObject)]
+struct Asked {
+    top: usize,
+    rows: Option<Vec<usize>>,
+    model_name: String,
+    table_name: String,
+}
+
+#[pymethods]
+impl Model {
+    /// The constant part of every score, and for each term its name, the places of its columns and its importance.
+    fn terms(&self, py: Python<'_>) -> PyResult<(f64, Terms)> {
+        self.explain(py, |explainer| {
+            let term = |(index, term): (usize, &diad::explain::Term)| {
+                (explainer.name(index), term.columns().to_vec(), term.importance())
+            };
+            Ok((explainer.intercept(), explainer.terms().iter().enumerate().map(term).collect()))
+        })
+    }
+
+    /// What each term contributes to the scores of the rows of a table, and the scores.
+    #[pyo3(signature = (table, threads=None))]
+    fn contributions<'py>(
+        &self,
+        table: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+    ) -> PyResult<Explained<'py>> {
+        let py = table.py();
+        let (terms, explained) = with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            run(py, threads, None, |monitor| {
+                let explainer = Explainer::new(&self.detector);
+                Ok((explainer.terms().len(), explainer.contributions_all(&monitor.watch(&view))?))
+            })
+        })?;
+        let values =
+            PyArray1::from_slice(py, explained.values()).reshape([explained.scores().len(), terms])?;
+        Ok((values, PyArray1::from_iter(py, explained.scores().iter().map(|&score| f64::from(score)))))
+    }
+
+    /// A term as a plot has it: its axes, and what it contributes there, row after row.
+    fn shape<'py>(&self, py: Python<'py>, term: usize, cells: usize) -> PyResult<Bound<'py, PyDict>> {
+        let (axes, values) = self.explain(py, |explainer| {
+            let columns = explainer.terms()[term].columns();
+            let (positions, values) = match columns {
+                [_] => {
+                    let line = explainer.line(term);
+                    (vec![line.positions], line.values)
+                }
+                _ => {
+                    let surface = explainer.surface(term, cells);
+                    (surface.positions.to_vec(), surface.values)
+                }
+            };
+            let axes =
+                columns.iter().zip(positions).map(|(&column, at)| Shown::new(explainer, column, at, cells));
+            Ok((axes.collect::<Vec<Shown>>(), values))
+        })?;
+        let shape = PyDict::new(py);
+        shape.set_item(
+            "axes",
+            axes.into_iter().map(|axis| axis.dictionary(py)).collect::<PyResult<Vec<_>>>()?,
+        )?;
+        shape.set_item("values", PyArray1::from_vec(py, values))?;
+        Ok(shape)
+    }
+
+    /// The values of the model's columns in the rows of a table in words, and how each stands among the training rows.
+    fn words(&self, table: &Bound<'_, PyAny>) -> PyResult<(Words, Words)> {
+        with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            let rows: Vec<usize> = (0..view.rows()).collect();
+            self.explain(table.py(), |explainer| {
+                let picked = self.detector.pick(&view, &rows)?;
+                let columns = || 0..picked.names().len();
+                let words =
+                    |&row: &usize| columns().map(|c| explainer.words(c, picked.column(c)[row])).collect();
+                let standing = |&row: &usize| {
+                    columns().map(|c| explainer.standing(c, picked.column(c)[row]).to_string()).collect()
+                };
+                Ok((rows.iter().map(words).collect(), rows.iter().map(standing).collect()))
+            })
+        })
+    }
+
+    /// Changes of one or two columns that bring the score of the first row of a table below a threshold.
+    fn counterfactuals<'py>(
+        &self,
+        table: &Bound<'py, PyAny>,
+        threshold: f32,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let py = table.py();
+        let found = with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            self.explain(py, |explainer| {
+                let picked = self.detector.pick(&view, &[0])?;
+                let values: Vec<f64> =
+                    (0..picked.names().len()).map(|column| picked.column(column)[0]).collect();
+                explainer.counterfactuals(&values, threshold)
+            })
+        })?;
+        let change = |replacement: &Replacement| {
+            let column = &self.detector.encoder().columns()[replacement.column];
+            let value = |value: f64| -> PyResult<Bound<'py, PyAny>> {
+                match column.kind {
+                    _ if value.is_nan() => Ok(py.None().into_bound(py)),
+                    diad::encode::Kind::Number => Ok(value.into_pyobject(py)?.into_any()),
+                    _ => Ok(column.words(value).into_pyobject(py)?.into_any()),
+                }
+            };
+            Ok((column.name.clone(), value(replacement.from)?, value(replacement.to)?))
+        };
+        let shown = |found: &diad::explain::Counterfactual| {
+            let shown = PyDict::new(py);
+            let changes = found.replacements.iter().map(change).collect::<PyResult<Vec<_>>>()?;
+            shown.set_item("changes", changes)?;
+            shown.set_item("score", f64::from(found.score))?;
+            shown.set_item("distance", found.distance)?;
+            Ok(shown)
+        };
+        found.iter().map(shown).collect()
+    }
+
+    /// The score that a share of the training rows do not exceed.
+    fn score_quantile(&self, py: Python<'_>, share: f64) -> PyResult<f64> {
+        self.explain(py, |explainer| Ok(f64::from(explainer.score_quantile(share))))
+    }
+
+    /// The share of training rows with a lower score than each of these.
+    fn score_standing<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let scores = scores.as_array();
+        let below = self.explain(py, |explainer| {
+            Ok(scores.iter().map(|&score| explainer.score_standing(score as f32)).collect())
+        })?;
+        Ok(PyArray1::from_vec(py, below))
+    }
+
+    /// The report of a table as an HTML page, with the given rows listed, or those with the highest scores.
+    #[pyo3(signature = (table, asked, labels=None, before=None))]
+    fn report(
+        &self,
+        table: &Bound<'_, PyAny>,
+        asked: Asked,
+        labels: Option<Vec<bool>>,
+        before: Option<&Self>,
+    ) -> PyResult<String> {
+        with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            run(table.py(), None, None, |monitor| {
+                let source = monitor.watch(&view);
+                let explainer = Explainer::new(&self.detector);
+                let before = before.map(|before| Explainer::new(&before.detector));
+                let scores = self.detector.score_all(&source)?;
+                if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != scores.len()) {
+                    return Err(diad::Error::LabelCount { labels: labels.len(), rows: scores.len() });
+                }
+                let numbers = asked.rows.unwrap_or_else(|| top(&scores, asked.top));
+                let picked = self.detector.pick(&source, &numbers)?;
+                let report = Report {
+                    explainer: &explainer,
+                    before: before.as_ref(),
+                    model_name: asked.model_name,
+                    table_name: asked.table_name,
+                    settings: self.detector.params().listed(),
+                    scores: &scores,
+                    labels: labels.as_deref(),
+                    listed: Rows { numbers: &numbers, table: &picked },
+                };
+                report.html()
+            })
+        })
+    }
+}
+
+impl Model {
+    fn explain<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&Explainer<'_>) -> diad::Result<T> + Send,
+    ) -> PyResult<T> {
+        run(py, None, None, |_| ask(&Explainer::new(&self.detector)))
+    }
+}
+
+/// A column as the axis of a plot.
+struct Shown {
+    name: String,
+    categorical: bool,
+    /// From 0 to 1, and the values there as numbers and in words.
+    positions: Vec<f64>,
+    values: Vec<f64>,
+    words: Vec<String>,
+    /// Marks with their positions.
+    ticks: Vec<(f64, String)>,
+    /// Shares of the training rows in equal parts of the axis.
+    density: Vec<f64>,
+}
+
+impl Shown {
+    fn new(explainer: &Explainer<'_>, column: usize, positions: Vec<f64>, bins: usize) -> Self {
+        let axis = explainer.axis(column);
+        let values: Vec<f64> = positions.iter().map(|&position| axis.value(position)).collect();
+        Self {
+            name: explainer.detector().encoder().columns()[column].name.clone(),
+            categorical: !axis.categories.is_empty(),
+            words: values.iter().map(|&value| explainer.words(column, value)).collect(),
+            ticks: axis.ticks().into_iter().map(|tick| (tick.position, tick.label)).collect(),
+            density: explainer.density(column, bins),
+            positions,
+            values,
+        }
+    }
+
+    fn dictionary(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let shown = PyDict::new(py);
+        shown.set_item("name", self.name)?;
+        shown.set_item("categorical", self.categorical)?;
+        shown.set_item("positions", PyArray1::from_vec(py, self.positions))?;
+        shown.set_item("values", PyArray1::from_vec(py, self.values))?;
+        shown.set_item("words", self.words)?;
+        shown.set_item("ticks", self.ticks)?;
+        shown.set_item("density", PyArray1::from_vec(py, self.density))?;
+        Ok(shown)
+    }
+}

@@ -1,0 +1,218 @@
+//! The detector as an object of Python: converts, calls, and names errors.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use diad::encode::{Column, Encoder, Kind, Roles};
+use diad::{Detector, Error, Labelled, metrics};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::error::raise;
+use crate::input::{Columns, with_columns};
+use crate::run::run;
+use crate::settings;
+
+/// A trained model. Immutable.
+#[pyclass(frozen, module = "diad._diad")]
+pub struct Model {
+    pub detector: Arc<Detector>,
+    /// The names of the columns of the training table, where that is known.
+    names: Option<Vec<String>>,
+}
+
+impl Model {
+    /// The columns of a table without names are those of the training table.
+    pub fn view<'a>(&self, columns: Columns<'a>) -> PyResult<diad::table::View<'a>> {
+        columns.view(|width| match &self.names {
+            Some(names) if names.len() == width => Ok(names.clone()),
+            Some(names) => Err(Error::ColumnCount { found: width, expected: names.len() }),
+            None => self.detector.encoder().names_for(width),
+        })
+    }
+}
+
+/// What a fit comes from: the model, how many columns its table had, and whether these had names.
+type Fitted = (Model, usize, bool);
+
+#[pymethods]
+impl Model {
+    /// Trains a model on a table.
+    #[staticmethod]
+    #[pyo3(signature = (table, preset, settings, seed, roles, threads=None, callback=None))]
+    fn fit(
+        table: &Bound<'_, PyAny>,
+        preset: &str,
+        settings: &Bound<'_, PyDict>,
+        seed: u64,
+        roles: [Vec<String>; 3],
+        threads: Option<usize>,
+        callback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Fitted> {
+        let params = settings::params(preset, settings, seed)?;
+        let [ignored, categorical, numeric] = roles;
+        let roles = ignored.into_iter().fold(Roles::default(), Roles::ignore);
+        let roles = categorical.into_iter().fold(roles, Roles::categorical);
+        let roles = numeric.into_iter().fold(roles, Roles::numeric);
+        with_columns(table, |columns| {
+            let named = columns.names.is_some();
+            let view = columns.view(|width| Ok(Encoder::plain_names(width)))?;
+            let detector = run(table.py(), threads, callback, |monitor| {
+                let (encoder, matrix) = Encoder::fit_encode_as(&monitor.watch(&view), &roles, params.scale)?;
+                diad::fit(&params, encoder, &matrix, &mut |progress| monitor.step(progress))
+            })?;
+            let (names, width) = (view.names().to_vec(), view.names().len());
+            Ok((Self { detector: Arc::new(detector), names: Some(names) }, width, named))
+        })
+    }
+
+    /// Scores of the rows of a table.
+    #[pyo3(signature = (table, threads=None))]
+    fn score<'py>(
+        &self,
+        table: &Bound<'py, PyAny>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let py = table.py();
+        let scores = with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            run(py, threads, None, |monitor| self.detector.score_all(&monitor.watch(&view)))
+        })?;
+        Ok(PyArray1::from_iter(py, scores.into_iter().map(f64::from)))
+    }
+
+    /// A model that has learned from labels: 1, 0, and -1 or NaN where nothing is known. Also the areas under the ROC curve of
+    /// labels held out, before and after.
+    #[pyo3(signature = (table, labels, settings, seed, threads=None, validation=None))]
+    fn tune(
+        &self,
+        table: &Bound<'_, PyAny>,
+        labels: PyReadonlyArray1<'_, f64>,
+        settings: &Bound<'_, PyDict>,
+        seed: u64,
+        threads: Option<usize>,
+        validation: Option<(Bound<'_, PyAny>, PyReadonlyArray1<'_, f64>)>,
+    ) -> PyResult<(Self, Option<[f64; 2]>)> {
+        let py = table.py();
+        let params = settings::tune_params(settings, seed)?;
+        let labelled = self.labelled(table, &labels, threads)?;
+        let validation =
+            validation.map(|(table, labels)| self.labelled(&table, &labels, threads)).transpose()?;
+        let tuned = run(py, threads, None, |monitor| {
+            self.detector
+                .tune(&labelled, validation.as_ref(), &params, &mut |progress| monitor.tuning(progress))
+        })?;
+        let names = self.names.clone();
+        Ok((Self { detector: Arc::new(tuned.detector), names }, tuned.validation))
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.detector.to_bytes().map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A model of the bytes of a model file, and the names of the columns of its training table, if they are known.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, names=None))]
+    fn from_bytes(bytes: &[u8], names: Option<Vec<String>>) -> PyResult<Self> {
+        let detector = Detector::from_bytes(bytes)
+            .map_err(|fault| PyValueError::new_err(format!("cannot use these bytes as a model: {fault}")))?;
+        Ok(Self { detector: Arc::new(detector), names })
+    }
+
+    /// Writes the model file.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        self.detector.save(&path).map_err(raise)
+    }
+
+    /// Reads a model file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        Ok(Self { detector: Arc::new(Detector::load(&path).map_err(raise)?), names: None })
+    }
+
+    /// The names of the columns of the training table, where they are known.
+    #[getter]
+    fn names(&self) -> Option<Vec<String>> {
+        self.names.clone()
+    }
+
+    /// The columns the model looks at.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.detector.encoder().columns().iter().map(|column| column.name.clone()).collect()
+    }
+
+    /// The columns of categories.
+    #[getter]
+    fn categories(&self) -> Vec<String> {
+        let category = |column: &&Column| matches!(column.kind, Kind::Category { .. });
+        self.detector.encoder().columns().iter().filter(category).map(|column| column.name.clone()).collect()
+    }
+
+    /// Columns that were left out, and why.
+    #[getter]
+    fn left_out(&self) -> Vec<(String, String)> {
+        let left_out = self.detector.encoder().left_out().iter();
+        left_out.map(|column| (column.name.clone(), column.reason.to_string())).collect()
+    }
+
+    /// Every setting of the fit, as text.
+    #[getter]
+    fn settings(&self) -> Vec<(String, String)> {
+        self.detector.params().listed()
+    }
+
+    /// Rows it was trained on.
+    #[getter]
+    fn training_rows(&self) -> u64 {
+        self.detector.training_rows()
+    }
+
+    /// Anomalies and normal rows it has learned from, if it is tuned.
+    #[getter]
+    fn origin(&self) -> Option<(u64, u64)> {
+        self.detector.origin().map(|origin| (origin.anomalies, origin.normals))
+    }
+
+    /// How sure it is that rows are among the most anomalous ones, by how many of so many rows score no higher.
+    #[staticmethod]
+    fn confidence<'py>(
+        py: Python<'py>,
+        below: PyReadonlyArray1<'py, i64>,
+        rows: u64,
+        contamination: f64,
+    ) -> Bound<'py, PyArray1<f64>> {
+        let sure = |&below: &i64| metrics::confidence(below.max(0) as u64, rows, contamination);
+        PyArray1::from_iter(py, below.as_array().iter().map(sure))
+    }
+}
+
+impl Model {
+    fn labelled(
+        &self,
+        table: &Bound<'_, PyAny>,
+        labels: &PyReadonlyArray1<'_, f64>,
+        threads: Option<usize>,
+    ) -> PyResult<Labelled> {
+        let label = |(row, &label): (usize, &f64)| match label {
+            1.0 => Ok(Some(true)),
+            0.0 => Ok(Some(false)),
+            label if label.is_nan() || label == -1.0 => Ok(None),
+            other => Err(PyValueError::new_err(format!(
+                "label {other} of row {row} (counted from 0) is not a label; write 1 for an anomaly, 0 for a normal row, and \
+                 -1 or NaN where nothing is known"
+            ))),
+        };
+        let labels = labels.as_array().iter().enumerate().map(label).collect::<PyResult<Vec<_>>>()?;
+        with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            run(table.py(), threads, None, |monitor| {
+                Labelled::of(&self.detector, &monitor.watch(&view), labels)
+            })
+        })
+    }
+}

@@ -1,0 +1,160 @@
+//! Work without the interpreter lock, on threads of its own, that Ctrl-C stops.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use diad::table::{Reader, Selection, Source, Table};
+use diad::{Error, Progress, TuneProgress};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::raise;
+
+/// How often signals are looked for.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What work tells the thread that waits for it.
+pub struct Monitor {
+    stop: Arc<AtomicBool>,
+    /// Where steps are told. The other end learns from it, too, when the work is over.
+    steps: SyncSender<Progress>,
+    /// Whether somebody wants to hear of steps.
+    wanted: bool,
+}
+
+impl Monitor {
+    /// Tells of a step of a training. Breaks off where the work is to be stopped.
+    pub fn step(&self, progress: Progress) -> ControlFlow<()> {
+        if self.wanted {
+            // The other end listens until this one is gone.
+            let _ = self.steps.send(progress);
+        }
+        self.go_on()
+    }
+
+    /// As [`Monitor::step`], of a tuning.
+    pub fn tuning(&self, _progress: TuneProgress) -> ControlFlow<()> {
+        self.go_on()
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The same table, whose reading ends once the work is to be stopped.
+    pub fn watch<'a>(&'a self, source: &'a dyn Source) -> impl Source + 'a {
+        Watched { monitor: self, source }
+    }
+}
+
+struct Watched<'a> {
+    monitor: &'a Monitor,
+    source: &'a dyn Source,
+}
+
+impl Source for Watched<'_> {
+    fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
+        Ok(Box::new(WatchedReader { monitor: self.monitor, reader: self.source.open(selection)? }))
+    }
+}
+
+struct WatchedReader<'a> {
+    monitor: &'a Monitor,
+    reader: Box<dyn Reader + 'a>,
+}
+
+impl Reader for WatchedReader<'_> {
+    fn names(&self) -> &[String] {
+        self.reader.names()
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.reader.rows()
+    }
+
+    fn next_batch(&mut self) -> diad::Result<Option<Table>> {
+        if self.monitor.go_on().is_break() { Err(Error::Stopped) } else { self.reader.next_batch() }
+    }
+}
+
+/// Runs work on `threads` threads, or one for each processor core. Meanwhile other Python threads run, `callback` is called
+/// on this one after each step, and an exception of it, or of Ctrl-C, stops the work and is raised.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    callback: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Monitor) -> diad::Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(threads)?;
+    let callback = callback.map(|callback| callback.clone().unbind());
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, steps) = sync_channel(1);
+    let monitor = Monitor { stop: stop.clone(), steps: sender, wanted: callback.is_some() };
+    let mut result = None;
+    let mut raised = None;
+    py.detach(|| {
+        let (result, raised) = (&mut result, &mut raised);
+        pool.in_place_scope(move |scope| {
+            scope.spawn(move |_| {
+                let monitor = monitor;
+                *result = Some(work(&monitor));
+            });
+            loop {
+                let message = steps.recv_timeout(INTERVAL);
+                if raised.is_none() {
+                    let listened = Python::attach(|py| {
+                        if let (Ok(progress), Some(callback)) = (&message, &callback) {
+                            call(callback.bind(py), progress)?;
+                        }
+                        py.check_signals()
+                    });
+                    if let Err(error) = listened {
+                        *raised = Some(error);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                if matches!(message, Err(RecvTimeoutError::Disconnected)) {
+                    break;
+                }
+            }
+        });
+    });
+    match (raised, result) {
+        (Some(error), _) => Err(error),
+        (None, Some(done)) => done.map_err(raise),
+        (None, None) => Err(PyRuntimeError::new_err("the work ended without a result")),
+    }
+}
+
+fn call(callback: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<()> {
+    callback.call1((progress.step, progress.steps, progress.loss, progress.temperature)).map(|_| ())
+}
+
+/// The threads, and the process they live in: a child process of a fork has none of its parent's.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
+    let build = |threads: usize| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map(Arc::new)
+            .map_err(|error| PyRuntimeError::new_err(format!("cannot start the threads: {error}")))
+    };
+    if let Some(threads) = threads {
+        return build(threads);
+    }
+    let mut shared = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    match &*shared {
+        Some((owner, pool)) if *owner == process => Ok(pool.clone()),
+        _ => {
+            let pool = build(0)?;
+            // A pool of the parent process must not be dropped: that would wait for its threads.
+            std::mem::forget(shared.replace((process, pool.clone())));
+            Ok(pool)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+"""A model fitted here is the one the command fits, and scores are equal bit for bit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import QUICK, QUICK_OPTIONS, ROOT
+
+import diad
+
+
+@pytest.fixture(params=["thyroid", "mixed", "plain", "types", "nulls"])
+def table(request, tmp_path):
+    """A file for the command and the same table for Python."""
+    if request.param in ("types", "nulls"):
+        path = ROOT / "fixtures" / f"{request.param}.parquet"
+        return path, pd.read_parquet(path)
+    if request.param == "plain":
+        X = request.getfixturevalue("plain")
+        path = tmp_path / "plain.csv"
+        pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]).to_csv(path, index=False)
+        return path, X
+    frame = request.getfixturevalue(request.param)
+    path = tmp_path / "table.parquet"
+    frame.to_parquet(path)
+    return path, frame
+
+
+def scores_of(cli, model, table, folder):
+    out = folder / "scores.csv"
+    cli("score", model, table, "-o", out)
+    return pd.read_csv(out, dtype={"score": np.float32})["score"].to_numpy()
+
+
+@pytest.mark.parametrize("seed", [0, 11])
+def test_models_and_scores_are_the_same(cli, table, tmp_path, seed):
+    path, X = table
+    model = tmp_path / "cli.diad"
+    try:
+        detector = diad.DIAD(random_state=seed, **QUICK).fit(X)
+    except ValueError as error:
+        # What one cannot fit, the other cannot, and both say why in the same words.
+        told = cli("fit", path, "-o", model, "--seed", seed, *QUICK_OPTIONS, fails=True)
+        assert told.startswith(f"diad: {error}".rstrip("."))
+        return
+    cli("fit", path, "-o", model, "--seed", seed, *QUICK_OPTIONS)
+    own = tmp_path / "own.diad"
+    detector.save(own)
+    assert own.read_bytes() == model.read_bytes()
+    expected = scores_of(cli, own, path, tmp_path)
+    np.testing.assert_array_equal(detector.decision_scores_, expected.astype(float))
+    np.testing.assert_array_equal(diad.load(model).decision_function(X), expected.astype(float))
+
+
+def test_a_model_of_the_command_scores_an_array_without_names(cli, thyroid, tmp_path):
+    model = tmp_path / "thyroid.diad"
+    cli("fit", ROOT / "fixtures" / "thyroid.csv", "-o", model, "--label", "label", *QUICK_OPTIONS)
+    loaded = diad.load(model)
+    features = thyroid.drop(columns="label")
+    np.testing.assert_array_equal(
+        loaded.decision_function(features.to_numpy()), loaded.decision_function(features)
+    )
+    with pytest.raises(ValueError, match="3 columns without names, but the model was trained on 6"):
+        loaded.decision_function(features.to_numpy()[:, :3])
+
+
+def test_a_tuned_model_is_the_same(cli, thyroid, tmp_path):
+    features = thyroid.drop(columns="label")
+    known = np.arange(len(thyroid)) % 20 == 0
+    y = np.where(known, thyroid["label"], -1)
+    detector = diad.DIAD(**QUICK).fit(features, y)
+    labels = features.assign(label=pd.array(np.where(known, thyroid["label"], 0), dtype="Int64").astype(object))
+    labels.loc[~known, "label"] = None
+    path, model, tuned = tmp_path / "labels.csv", tmp_path / "m.diad", tmp_path / "t.diad"
+    labels.to_csv(path, index=False)
+    cli("fit", path, "-o", model, "--label", "label", *QUICK_OPTIONS)
+    cli("tune", model, path, "--label", "label", "-o", tuned)
+    detector.save(tmp_path / "own.diad")
+    assert (tmp_path / "own.diad").read_bytes() == tuned.read_bytes()
+
+
+def test_bad_tables_are_refused_in_the_same_words(cli, tmp_path):
+    good = pd.DataFrame({"a": np.arange(40.0) % 7, "b": np.arange(40.0) % 5})
+    model = tmp_path / "m.diad"
+    detector = diad.DIAD(**QUICK).fit(good)
+    detector.save(model)
+    bad_tables = {
+        "missing": good.assign(a=good["a"].where(good.index != 9)),
+        "infinite": good.assign(b=good["b"].where(good.index != 3, np.inf)),
+        "text": good.assign(b="x"),
+        "lacking": good[["a"]],
+    }
+    for name, bad in bad_tables.items():
+        path = tmp_path / f"{name}.parquet"
+        bad.to_parquet(path)
+        with pytest.raises(ValueError) as error:
+            detector.decision_function(bad)
+        assert cli("score", model, path, "-o", tmp_path / "s.csv", fails=True) == f"diad: {error.value}\n", name
+    for name, bad in {"constant": good * 0, "one row": good[:1], "infinite": bad_tables["infinite"]}.items():
+        path = tmp_path / "bad.parquet"
+        bad.to_parquet(path)
+        with pytest.raises(ValueError) as error:
+            diad.DIAD(**QUICK).fit(bad)
+        assert cli("fit", path, "-o", model, fails=True).startswith(f"diad: {error.value}"), name
+    with pytest.raises(ValueError) as error:
+        diad.DIAD(trees=0).fit(good)
+    assert cli("fit", path, "-o", model, "--trees", "0", fails=True) == f"diad: {error.value}\n"
+
+
+def test_files_that_are_no_models_are_refused(tmp_path):
+    bad = tmp_path / "bad.diad"
+    with pytest.raises(OSError, match="there is no such file"):
+        diad.load(bad)
+    bad.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="it is not a model file"):
+        diad.load(bad)
