@@ -64,6 +64,14 @@ pub enum Error {
         /// What is wrong with it.
         fault: ModelFault,
     },
+    /// A checkpoint that a fit cannot go on from.
+    #[error("cannot go on from {}: {fault}", file(path))]
+    Checkpoint {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: CheckpointFault,
+    },
     /// The file holds nothing at all.
     #[error("{} is empty; give a CSV file with a header line, JSON Lines or Parquet", file(path))]
     EmptyFile {
@@ -410,6 +418,26 @@ pub enum ModelFault {
         /// The newest version that is read.
         newest: u32,
     },
+}
+
+/// Why a fit cannot go on from a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointFault {
+    /// Of other data or other settings.
+    #[error(
+        "it is from a fit of another table or with other settings; name another folder, or delete the file to start \
+         from the beginning"
+    )]
+    OtherFit,
+    /// Not as a fit wrote it, or written by another version.
+    #[error(
+        "it is damaged, or another version of diad wrote it; delete the file to start from the beginning"
+    )]
+    Damaged,
+    /// Another fit writes to the same folder.
+    #[error("another fit is using its folder; wait for it, or name another folder")]
+    InUse,
 }
 
 /// An [`Error::File`].

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod catalogue;
+mod checkpoint;
 mod commands;
 mod common;
 mod explain;
