@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use diad::encode::{Column, Kind, LeftOut, Reason, Roles};
+use diad::encode::{Column, Encoder, Kind, LeftOut, Reason, Roles};
 use diad::table::{printable, quoted};
 
 /// What the options say about columns.
@@ -21,6 +21,26 @@ pub fn warn_of_left_out(columns: &[LeftOut]) {
             "note: column {} is left out, because {reason}; keep it with --numeric or --categorical",
             quoted(name)
         ));
+    }
+}
+
+/// Says which columns of a table are not used though the training did not have them either.
+pub fn note_unused(encoder: &Encoder, unread: &[String]) {
+    const SHOWN: usize = 8;
+    let known = |name: &&String| {
+        encoder.ignored().contains(name) || encoder.left_out().iter().any(|column| column.name == **name)
+    };
+    let strange: Vec<&String> = unread.iter().filter(|name| !known(name)).collect();
+    let names: Vec<String> = strange.iter().take(SHOWN).map(|name| quoted(name)).collect();
+    let more = strange.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    match strange.len() {
+        0 => {}
+        1 => crate::complain(&format!("note: column {} is not in the model and is not used", names[0])),
+        _ => {
+            let names = names.join(", ");
+            crate::complain(&format!("note: columns {names}{more} are not in the model and are not used"));
+        }
     }
 }
 

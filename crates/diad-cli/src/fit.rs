@@ -18,7 +18,7 @@ use crate::stop::Stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a CSV file with a header line, JSON Lines or Parquet; - for standard input
+    /// The table: a CSV file with a header line, JSON Lines, Arrow or Parquet; - for standard input
     table: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]

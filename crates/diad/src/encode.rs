@@ -63,6 +63,9 @@ pub struct Encoder {
     columns: Vec<Column>,
     features: Vec<Feature>,
     left_out: Vec<LeftOut>,
+    /// Columns that were to be ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<String>,
 }
 
 impl Encoder {
@@ -125,7 +128,7 @@ impl Encoder {
             let bent = numbered().filter(|(_, given)| given.bend.is_some());
             features.extend(bent.map(|(column, _)| Feature { column, view: View::Plain }));
         }
-        Ok(Self { columns, features, left_out })
+        Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec() })
     }
 
     /// The columns of the table that are features; of a column of times, each of its parts.
@@ -142,6 +145,11 @@ impl Encoder {
     /// The columns that were left out although nobody asked for it.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// The columns that were to be ignored.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
     }
 
     /// How many of the features, from the first on, tell all there is to know of a row: the others are the same
@@ -243,7 +251,9 @@ impl Encoder {
             self.columns.iter().filter(lacking).map(|column| column.source().to_owned()).collect();
         missing.dedup();
         if !missing.is_empty() {
-            return Err(Error::MissingColumns { names: missing });
+            let known = |name: &&String| self.columns.iter().any(|column| column.source() == name.as_str());
+            let others = batch.names().iter().filter(|name| !known(name)).cloned().collect();
+            return Err(Error::MissingColumns { names: missing, others });
         }
         let found = |column: &Column| {
             place(column).map_or(Ok(Cow::Borrowed(&[][..])), |index| values_of(column, batch, index))

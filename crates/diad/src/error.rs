@@ -73,7 +73,7 @@ pub enum Error {
         fault: CheckpointFault,
     },
     /// The file holds nothing at all.
-    #[error("{} is empty; give a CSV file with a header line, JSON Lines or Parquet", file(path))]
+    #[error("{} is empty; give a CSV file with a header line, JSON Lines, Arrow or Parquet", file(path))]
     EmptyFile {
         /// The file.
         path: PathBuf,
@@ -91,7 +91,10 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is of a kind that is not read.
-    #[error("{} is {kind}; give a CSV file in UTF-8 with a header line, JSON Lines or Parquet", file(path))]
+    #[error(
+        "{} is {kind}; give a CSV file in UTF-8 with a header line, JSON Lines, Arrow or Parquet",
+        file(path)
+    )]
     FileKind {
         /// The file.
         path: PathBuf,
@@ -113,6 +116,14 @@ pub enum Error {
         path: PathBuf,
         /// What the Parquet reader says.
         reason: String,
+    },
+    /// An Arrow file or stream that cannot be read to its end.
+    #[error("cannot read {} as Arrow ({reason}); write the file again", file(path))]
+    Arrow {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// A Parquet file in a compression that is not read.
     #[error("{} is compressed as {kind}; write it with snappy or zstd compression", file(path))]
@@ -153,6 +164,19 @@ pub enum Error {
     OpenQuote {
         /// The line, counted from 1.
         line: u64,
+    },
+    /// A row that is longer than any row should be.
+    #[error(
+        "the row that starts at line {line} is longer than {most} MB, in column {column}; close its quotation mark, or \
+         shorten the cell"
+    )]
+    LongRow {
+        /// The line, counted from 1.
+        line: u64,
+        /// The column in which it became too long, counted from 1.
+        column: usize,
+        /// Megabytes that a row may have.
+        most: usize,
     },
     /// A cell of a feature is not a number.
     #[error("column {}, {place}: {} is not a number; correct the cell", quoted(column), quoted(cell))]
@@ -313,9 +337,11 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The table lacks columns the model needs.
-    #[error("the table lacks {} {} of the model; give a table with all columns the model was trained on",
-        if names.len() == 1 { "column" } else { "columns" }, list(names))]
+    #[error("the table lacks {} {} of the model; {}give a table with all columns the model was trained on",
+        if names.len() == 1 { "column" } else { "columns" }, list(names), renaming(others))]
     MissingColumns {
+        /// The columns of the table that the model does not use.
+        others: Vec<String>,
         /// The names that are missing.
         names: Vec<String>,
     },
@@ -482,6 +508,15 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", printable(&short))
 }
 
+/// Advice for a table that has other columns instead of those that are wanted.
+fn renaming(others: &[String]) -> String {
+    match others.len() {
+        0 => String::new(),
+        1 => format!("rename its column {}, or ", list(others)),
+        _ => format!("rename one of its columns {}, or ", list(others)),
+    }
+}
+
 fn list(names: &[String]) -> String {
     let mut text: Vec<String> = names.iter().take(LONGEST_LIST).map(|name| quoted(name)).collect();
     if names.len() > LONGEST_LIST {
@@ -529,7 +564,7 @@ mod tests {
     #[test]
     fn long_lists_are_cut() {
         let names = (0..10).map(|i| format!("c{i}")).collect();
-        let error = Error::MissingColumns { names };
+        let error = Error::MissingColumns { names, others: Vec::new() };
         assert!(error.to_string().contains("\"c7\", and 2 more of the model"), "{error}");
     }
 }

@@ -104,7 +104,7 @@ fn two_hundred_kills_during_the_writing() {
     let folder = folder();
     let mut random = random(3);
     let quick = ["--steps", "1", "--warmup", "0", "--anneal", "0", "--trees", "1500", "--layers", "3"];
-    let run = |seed: &str| [&["fit", "t.csv", "-o", "m.diad", "--seed", seed][..], &quick].concat();
+    let run = |seed: &'static str| [&["fit", "t.csv", "-o", "m.diad", "--seed", seed][..], &quick].concat();
     let whole = ["1", "2"].map(|seed| {
         assert!(folder.command(&run(seed)).output().expect("diad starts").status.success());
         folder.read("m.diad")

@@ -6,4 +6,5 @@ mod checkpoint;
 mod commands;
 mod common;
 mod explain;
+mod mismatches;
 mod tune;

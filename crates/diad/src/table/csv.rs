@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use csv_core::ReadRecordResult;
 
 use super::cells::Cells;
-use super::select::Pick;
+use super::select::{self, Pick};
 use super::{Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
 
-/// A row longer than this is taken for a quotation mark that is never closed.
+/// Bytes of a row, at most. A longer one is most likely a quotation mark that is never closed.
 const LONGEST_ROW: usize = 64 << 20;
 
 /// Bytes by which the room for a row grows.
@@ -28,6 +28,7 @@ pub(super) struct CsvReader<R> {
     cells: Cells,
     picks: Vec<Pick>,
     names: Vec<String>,
+    unread: Vec<String>,
     any_rows: bool,
 }
 
@@ -42,14 +43,19 @@ impl<R: BufRead> CsvReader<R> {
         check_header(&header, path)?;
         let picks = selection.resolve(&header)?;
         let names = picks.iter().map(|pick| header[pick.index].clone()).collect();
+        let unread = select::unread(&header, &picks);
         cells.width = header.len();
-        Ok(Self { records, cells, picks, names, any_rows: false })
+        Ok(Self { records, cells, picks, names, unread, any_rows: false })
     }
 }
 
 impl<R: BufRead> Reader for CsvReader<R> {
     fn names(&self) -> &[String] {
         &self.names
+    }
+
+    fn unread(&self) -> &[String] {
+        &self.unread
     }
 
     fn rows(&self) -> Option<u64> {
@@ -158,7 +164,8 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::InputEmpty if at_end => break false,
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull if length - start >= LONGEST_ROW => {
-                    return Err(Error::OpenQuote { line: self.line });
+                    let (line, column) = (self.line, count - first + 1);
+                    return Err(Error::LongRow { line, column, most: LONGEST_ROW >> 20 });
                 }
                 ReadRecordResult::OutputFull => {
                     cells.bytes.resize(length + (length - start).max(ROOM), 0);
@@ -302,7 +309,7 @@ mod tests {
         assert!(matches!(first(b"a,b\n1,\xff\n"), Err(Error::NotUtf8 { line: 2, .. })));
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
         endless.resize(LONGEST_ROW + 100, b'x');
-        assert!(matches!(first(&endless), Err(Error::OpenQuote { line: 3 })));
+        assert!(matches!(first(&endless), Err(Error::LongRow { line: 3, column: 2, .. })));
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(super) enum Format {
     Gzip,
     Zstd,
     Parquet,
+    Arrow,
     Csv,
     JsonLines,
     /// Something that is not read, in words.
@@ -29,7 +30,9 @@ pub(super) fn format(start: &[u8]) -> Format {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Format::Other("UTF-16 text"),
         [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Format::Other("an Arrow file"),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
+        [b'F', b'E', b'A', b'1', ..] => Format::Other("a Feather file of version 1"),
+        [b'D', b'I', b'A', b'D', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Other("a model of diad"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),
         _ => match start.trim_ascii_start() {
             [b'{', ..] => Format::JsonLines,
@@ -119,5 +122,7 @@ mod tests {
         assert_eq!(format(b"[{\"a\":1}]"), Format::Other("a JSON array"));
         assert_eq!(format(b"[a],b\n"), Format::Csv);
         assert_eq!(format(b"PAR1"), Format::Parquet);
+        assert_eq!(format(b"ARROW1\0\0"), Format::Arrow);
+        assert_eq!(format(b"\xff\xff\xff\xff\x78\0\0\0"), Format::Arrow);
     }
 }
