@@ -5,6 +5,8 @@ use std::fmt::Write;
 use diad::encode::{Column, Encoder, Kind, LeftOut, Reason, Roles};
 use diad::table::{printable, quoted};
 
+use crate::log;
+
 /// What the options say about columns.
 pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], numeric: &[String]) -> Roles {
     let roles = label.into_iter().fold(Roles::default(), |roles, name| roles.ignore(name));
@@ -17,10 +19,11 @@ pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], num
 pub fn warn_of_left_out(columns: &[LeftOut]) {
     // A constant column tells nothing, whatever it is taken as.
     for LeftOut { name, reason } in columns.iter().filter(|column| column.reason != Reason::Constant) {
-        crate::complain(&format!(
-            "note: column {} is left out, because {reason}; keep it with --numeric or --categorical",
-            quoted(name)
-        ));
+        let keep = match reason {
+            Reason::AllMissing => "",
+            _ => "; keep it with --numeric or --categorical",
+        };
+        log::note(&format!("column {} is left out, because {reason}{keep}", quoted(name)));
     }
 }
 
@@ -36,10 +39,10 @@ pub fn note_unused(encoder: &Encoder, unread: &[String]) {
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     match strange.len() {
         0 => {}
-        1 => crate::complain(&format!("note: column {} is not in the model and is not used", names[0])),
+        1 => log::note(&format!("column {} is not in the model and is not used", names[0])),
         _ => {
             let names = names.join(", ");
-            crate::complain(&format!("note: columns {names}{more} are not in the model and are not used"));
+            log::note(&format!("columns {names}{more} are not in the model and are not used"));
         }
     }
 }

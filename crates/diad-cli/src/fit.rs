@@ -9,6 +9,7 @@ use diad::{Checkpoints, Detector, Params, Progress};
 
 use crate::columns;
 use crate::input::Input;
+use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Training};
 use crate::settings::Settings;
@@ -75,6 +76,7 @@ pub fn run(args: Args) -> Result<()> {
     let detector = train_keeping(&input, &roles, &params, checkpoints.as_mut())
         .map_err(|error| advise(error, checkpoints.is_some()))?;
     detector.save(&target)?;
+    tracing::info!(model = shown(&args.output), "wrote the model");
     if let Some(checkpoints) = checkpoints {
         checkpoints.finish();
     }
@@ -132,7 +134,7 @@ fn train_keeping(
     let mut observe = |progress: Progress| {
         if std::mem::take(&mut first) && progress.step > 1 {
             let (done, steps) = (progress.step - 1, progress.steps);
-            crate::complain(&format!("note: going on after step {done} of {steps}"));
+            log::note(&format!("going on after step {done} of {steps}"));
         }
         training.step(progress)
     };

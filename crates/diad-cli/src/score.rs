@@ -99,7 +99,9 @@ fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<
         detector.score_into(&batch, &mut scores)?;
         sink.add(rows, &scores)?;
         rows += scores.len() as u64;
+        tracing::debug!(rows, "scoring");
     }
+    tracing::info!(rows, "scored the table");
     Ok(rows)
 }
 

@@ -69,6 +69,9 @@ impl Checkpoints {
     pub fn new(folder: impl Into<PathBuf>) -> Result<Self> {
         let folder = folder.into();
         let failed = |source| file_error("write to", &folder, source);
+        if folder.is_file() {
+            return Err(failed(io::ErrorKind::NotADirectory.into()));
+        }
         fs::create_dir_all(&folder).map_err(failed)?;
         let lock = File::create(folder.join(LOCK)).map_err(failed)?;
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
@@ -110,6 +113,9 @@ impl Checkpoints {
             CheckpointFile { path: self.path(), fit, interval: self.interval, last: Instant::now() };
         // Looked at before the settings are: what is there decides whether this is the right folder.
         self.resumed = file.resume()?.map(|kept| kept.step);
+        if let Some(step) = self.resumed {
+            tracing::info!(step, "going on from a checkpoint");
+        }
         train::fit_keeping(params, encoder, matrix, Some(&mut file), observe)
     }
 
@@ -169,6 +175,7 @@ impl Keeper for CheckpointFile {
         replace(&self.path, &to_bytes(snapshot, self.fit))
             .map_err(|source| file_error("write", &self.path, source))?;
         self.last = Instant::now();
+        tracing::debug!(step = snapshot.step, "wrote a checkpoint");
         Ok(())
     }
 }

@@ -96,9 +96,17 @@ impl Encoder {
     pub fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
         let survey = Survey::of(source, roles)?;
         let encoder = Self::of(&survey, scale)?;
+        tracing::info!(
+            rows = survey.rows(),
+            columns = encoder.columns.len(),
+            features = encoder.features.len(),
+            left_out = encoder.left_out.len(),
+            "looked through the table"
+        );
         let most = (MOST_CELLS / encoder.features.len()).max(2);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
+        tracing::info!(rows = matrix.rows(), "read the training rows");
         Ok((encoder, matrix))
     }
 

@@ -380,9 +380,9 @@ pub enum Error {
     NoFeatures,
     /// Every column was left out, though nobody asked for it.
     #[error(
-        "no column is left to learn from: column {} is left out because {reason}; say what it is with --numeric or \
-         --categorical, or give more columns",
-        quoted(name)
+        "no column is left to learn from: column {} is left out because {reason}; {}give more columns",
+        quoted(name),
+        if *reason == crate::encode::Reason::AllMissing { "" } else { "say what it is with --numeric or --categorical, or " }
     )]
     AllLeftOut {
         /// The first of them.
@@ -484,6 +484,7 @@ fn file(path: &Path) -> String {
 /// The system's reason in words, and what to do about it.
 fn reason(action: &str, source: &io::Error) -> String {
     match source.kind() {
+        ErrorKind::NotADirectory if action == "write to" => "it is a file; name a folder".into(),
         ErrorKind::NotFound | ErrorKind::NotADirectory if action == "write" => {
             "its folder does not exist; create it".into()
         }
@@ -491,6 +492,11 @@ fn reason(action: &str, source: &io::Error) -> String {
         ErrorKind::IsADirectory => "it is a folder; name a file in it".into(),
         ErrorKind::PermissionDenied => "permission denied; change the permissions or the path".into(),
         ErrorKind::StorageFull => "the disk is full; make room or name another path".into(),
+        ErrorKind::QuotaExceeded => "your share of the disk is full; make room or name another path".into(),
+        ErrorKind::FileTooLarge => {
+            "the file would be larger than the system allows; name another path".into()
+        }
+        ErrorKind::ReadOnlyFilesystem => "the disk is read-only; name another path".into(),
         _ => source.to_string(),
     }
 }
@@ -512,8 +518,8 @@ pub fn quoted(text: &str) -> String {
 fn renaming(others: &[String]) -> String {
     match others.len() {
         0 => String::new(),
-        1 => format!("rename its column {}, or ", list(others)),
-        _ => format!("rename one of its columns {}, or ", list(others)),
+        1 => format!("if its column {} is meant, rename it; else ", list(others)),
+        _ => format!("if one of its columns {} is meant, rename it; else ", list(others)),
     }
 }
 
@@ -556,7 +562,14 @@ mod tests {
             message("write", ErrorKind::NotFound),
             "cannot write f: its folder does not exist; create it"
         );
-        for kind in [ErrorKind::PermissionDenied, ErrorKind::IsADirectory, ErrorKind::StorageFull] {
+        for kind in [
+            ErrorKind::PermissionDenied,
+            ErrorKind::IsADirectory,
+            ErrorKind::StorageFull,
+            ErrorKind::QuotaExceeded,
+            ErrorKind::FileTooLarge,
+            ErrorKind::ReadOnlyFilesystem,
+        ] {
             assert!(message("write", kind).contains("; "), "{kind}");
         }
     }

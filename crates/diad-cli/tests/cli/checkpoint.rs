@@ -144,15 +144,15 @@ fn a_checkpoint_of_another_fit_is_refused() {
     while !folder.path("progress/fit.checkpoint").exists() && started.elapsed() < Duration::from_secs(30) {
         thread::sleep(Duration::from_millis(20));
     }
-    assert_snapshot!(folder.diad(&args(&[])).fails(), @"");
+    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot go on from progress/fit.checkpoint: another fit is using its folder; wait for it, or name another folder");
     child.kill().expect("a process");
     child.wait().expect("an end");
-    assert_snapshot!(folder.diad(&args(&[])).fails(), @"");
+    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot go on from progress/fit.checkpoint: it is from a fit of another table or with other settings; name another folder, or delete the file to start from the beginning");
     folder.write("progress/fit.checkpoint", "rubbish");
-    assert_snapshot!(folder.diad(&args(&[])).fails(), @"");
+    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot go on from progress/fit.checkpoint: it is damaged, or another version of diad wrote it; delete the file to start from the beginning");
     folder.write("file", "");
-    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--checkpoint", "file"]).fails(), @"");
-    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--checkpoint-every", "1"]).fails(), @"");
+    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--checkpoint", "file"]).fails(), @"diad: cannot write to file: it is a file; name a folder");
+    assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--checkpoint-every", "1"]).fails(), @"diad: the following required arguments were not provided: --checkpoint <DIR>; try --help");
     assert_eq!(folder.files(), ["file", "progress", "t.csv"]);
 }
 

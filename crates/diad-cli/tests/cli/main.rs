@@ -5,6 +5,8 @@ mod catalogue;
 mod checkpoint;
 mod commands;
 mod common;
+mod disk;
 mod explain;
+mod logs;
 mod mismatches;
 mod tune;

@@ -181,5 +181,8 @@ fn columns_that_tell_nothing_are_left_out_with_a_note() {
     folder.write("t.csv", rows);
     let answer = folder.fit(&["t.csv", "-o", "m.diad"]);
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
-    insta::assert_snapshot!(answer.stderr, @"");
+    insta::assert_snapshot!(answer.stderr, @r#"
+    diad: note: column "colour" is left out, because it has too many different texts; keep it with --numeric or --categorical
+    diad: note: column "nothing" is left out, because all its values are missing
+    "#);
 }

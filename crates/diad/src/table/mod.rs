@@ -177,8 +177,10 @@ impl Table {
 pub trait Reader {
     /// Names of the selected columns, known before the first batch.
     fn names(&self) -> &[String];
-    /// Names of the columns that are not selected.
-    fn unread(&self) -> &[String];
+    /// Names of the columns that are not selected, where the reader knows them.
+    fn unread(&self) -> &[String] {
+        &[]
+    }
     /// Number of rows in all, where the source knows it without reading them.
     fn rows(&self) -> Option<u64>;
     /// The next rows, at most [`BATCH_ROWS`] of them, or `None` at the end.

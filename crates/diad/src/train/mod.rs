@@ -74,7 +74,10 @@ pub(crate) fn fit_keeping(
         return Err(Error::TooFewRows { rows });
     }
     let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
-    Ok(combine(params, encoder, matrix, model))
+    tracing::info!("trained the trees");
+    let detector = combine(params, encoder, matrix, model);
+    tracing::info!("combined the parts of the score");
+    Ok(detector)
 }
 
 /// Weighs the parts of the score against each other: over the training rows each has a middle of 0 and a spread of 1,
