@@ -5,7 +5,7 @@ use diad::Detector;
 use diad::encode::Kind;
 use diad::table::{Table, Values};
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+libfuzzer_sys::fuzz_target!(init: diad_fuzz::begin(), |bytes: &[u8]| {
     let mut bytes = bytes.to_vec();
     if let Some(end) = bytes.len().checked_sub(4) {
         let check = crc32fast::hash(&bytes[..end]);

@@ -74,9 +74,12 @@ pub fn as_file<T>(bytes: &[u8], work: impl FnOnce(&Path) -> T) -> T {
     })
 }
 
+/// A file whose name says Parquet: its first bytes need not say it too.
 fn new_file() -> NamedTempFile {
     let memory = Path::new("/dev/shm");
-    if memory.is_dir() { NamedTempFile::new_in(memory) } else { NamedTempFile::new() }.expect("a file")
+    let mut file = tempfile::Builder::new();
+    file.suffix(".parquet");
+    if memory.is_dir() { file.tempfile_in(memory) } else { file.tempfile() }.expect("a file")
 }
 
 /// A file of bytes as a table.
@@ -84,8 +87,11 @@ pub fn take_in_file(bytes: &[u8]) {
     as_file(bytes, |path| take_in(&FileSource::new(path)));
 }
 
-/// libFuzzer stops at every panic, also at those of the Parquet library, which the reader turns into errors.
-pub fn allow_caught_panics() {
+/// Does all work on this thread, which saves the way to others and back, and lets the Parquet library panic: libFuzzer stops
+/// at every panic, but the reader turns those into errors.
+pub fn begin() {
+    let here = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    here.build_global().expect("a first pool");
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if !panic_is_caught() {

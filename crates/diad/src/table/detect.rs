@@ -1,6 +1,8 @@
 //! What a file is, told from its first bytes.
 
-use csv_core::{ReadRecordResult, ReaderBuilder};
+use std::sync::OnceLock;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -64,9 +66,18 @@ pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
     best.1
 }
 
+/// A parser of cells between these separators. Making one takes longer than reading a few rows, so they are kept.
+pub(super) fn parser(delimiter: u8) -> Reader {
+    static KEPT: OnceLock<[Reader; DELIMITERS.len()]> = OnceLock::new();
+    let made = |delimiter: u8| ReaderBuilder::new().delimiter(delimiter).build();
+    let kept = KEPT.get_or_init(|| DELIMITERS.map(made));
+    let known = DELIMITERS.iter().position(|&known| known == delimiter);
+    known.map_or_else(|| made(delimiter), |index| kept[index].clone())
+}
+
 /// Cells in each of the first rows. The last row is left out if it may be cut off.
 fn widths(start: &[u8], delimiter: u8, whole: bool) -> Vec<usize> {
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
+    let mut reader = parser(delimiter);
     let (mut input, mut widths, mut count) = (start, Vec::new(), 0);
     let (mut output, mut ends) = ([0; 4096], [0; 1024]);
     while widths.len() < ROWS {
