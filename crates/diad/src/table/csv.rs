@@ -11,7 +11,6 @@ use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::cells::Cells;
-use super::detect;
 use super::select::{self, Pick};
 use super::{Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
@@ -131,7 +130,7 @@ impl<R: BufRead> Records<R> {
         Self {
             input,
             path: path.to_owned(),
-            core: detect::parser(delimiter),
+            core: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
             line: 1,
             blank_lines: 0..0,
             next_line: 1,

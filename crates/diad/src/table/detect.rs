@@ -1,6 +1,6 @@
 //! What a file is, told from its first bytes.
 
-use std::sync::OnceLock;
+use std::cell::RefCell;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
@@ -52,9 +52,14 @@ fn serde_json_array(start: &[u8]) -> bool {
 /// What separates the cells: what most often cuts the first rows into the same number of cells, two or more. A comma
 /// if nothing does.
 pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
+    PARSERS.with_borrow_mut(|parsers| best_delimiter(start, whole, parsers))
+}
+
+fn best_delimiter(start: &[u8], whole: bool, parsers: &mut [Reader]) -> u8 {
     let mut best = (0, b',');
-    for delimiter in DELIMITERS {
-        let widths = widths(start, delimiter, whole);
+    for (delimiter, parser) in DELIMITERS.into_iter().zip(parsers) {
+        parser.reset();
+        let widths = widths(start, parser, whole);
         let Some(&header) = widths.first() else { continue };
         let same = widths.iter().filter(|&&width| width == header).count();
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
@@ -66,18 +71,14 @@ pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
     best.1
 }
 
-/// A parser of cells between these separators. Making one takes longer than reading a few rows, so they are kept.
-pub(super) fn parser(delimiter: u8) -> Reader {
-    static KEPT: OnceLock<[Reader; DELIMITERS.len()]> = OnceLock::new();
-    let made = |delimiter: u8| ReaderBuilder::new().delimiter(delimiter).build();
-    let kept = KEPT.get_or_init(|| DELIMITERS.map(made));
-    let known = DELIMITERS.iter().position(|&known| known == delimiter);
-    known.map_or_else(|| made(delimiter), |index| kept[index].clone())
+thread_local! {
+    /// A parser for each separator. Making one takes longer than reading a few rows.
+    static PARSERS: RefCell<[Reader; DELIMITERS.len()]> =
+        RefCell::new(DELIMITERS.map(|delimiter| ReaderBuilder::new().delimiter(delimiter).build()));
 }
 
 /// Cells in each of the first rows. The last row is left out if it may be cut off.
-fn widths(start: &[u8], delimiter: u8, whole: bool) -> Vec<usize> {
-    let mut reader = parser(delimiter);
+fn widths(start: &[u8], reader: &mut Reader, whole: bool) -> Vec<usize> {
     let (mut input, mut widths, mut count) = (start, Vec::new(), 0);
     let (mut output, mut ends) = ([0; 4096], [0; 1024]);
     while widths.len() < ROWS {
