@@ -152,6 +152,7 @@ fn info_shows_settings_and_columns() {
       relation-strength 4.0
       layers            2
       trees             8
+      grove             100
       depth             4
       outputs           2
       attention         12

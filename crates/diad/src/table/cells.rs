@@ -242,7 +242,7 @@ mod tests {
         for _ in 0..200_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let (digits, places) = ((state >> 33) as usize % 17, (state >> 50) as usize % 17);
-            let mut text = (state >> 3).to_string()[..digits].to_owned();
+            let mut text: String = (state >> 3).to_string().chars().take(digits).collect();
             text.insert(places.min(text.len()), '.');
             for text in [text.clone(), format!("-{text}"), text.replace('.', ""), format!("{text}5")] {
                 let found = decimal(text.as_bytes());
