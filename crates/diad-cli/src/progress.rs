@@ -53,7 +53,7 @@ impl Training {
 
     /// Shows a step; breaks the training off once Ctrl-C was pressed.
     pub fn step(&self, progress: Progress) -> ControlFlow<()> {
-        if progress.step % 100 == 0 {
+        if progress.step.is_multiple_of(100) {
             let Progress { step, loss, temperature, .. } = progress;
             tracing::debug!(step, loss, temperature, "training");
         }
