@@ -8,9 +8,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// What the scripts import.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 11] = [
     "numpy",
     "pandas",
+    "polars",
     "pyarrow",
     "scikit-learn",
     "torch",

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use diad::encode::{Column, Kind, LeftOut, Reason, Roles};
+use diad::encode::{Column, Encoder, Kind, LeftOut, Reason, Roles};
 use diad::table::{printable, quoted};
+
+use crate::log;
 
 /// What the options say about columns.
 pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], numeric: &[String]) -> Roles {
@@ -17,10 +19,31 @@ pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], num
 pub fn warn_of_left_out(columns: &[LeftOut]) {
     // A constant column tells nothing, whatever it is taken as.
     for LeftOut { name, reason } in columns.iter().filter(|column| column.reason != Reason::Constant) {
-        crate::complain(&format!(
-            "note: column {} is left out, because {reason}; keep it with --numeric or --categorical",
-            quoted(name)
-        ));
+        let keep = match reason {
+            Reason::AllMissing => "",
+            _ => "; keep it with --numeric or --categorical",
+        };
+        log::note(&format!("column {} is left out, because {reason}{keep}", quoted(name)));
+    }
+}
+
+/// Says which columns of a table are not used though the training did not have them either.
+pub fn note_unused(encoder: &Encoder, unread: &[String]) {
+    const SHOWN: usize = 8;
+    let known = |name: &&String| {
+        encoder.ignored().contains(name) || encoder.left_out().iter().any(|column| column.name == **name)
+    };
+    let strange: Vec<&String> = unread.iter().filter(|name| !known(name)).collect();
+    let names: Vec<String> = strange.iter().take(SHOWN).map(|name| quoted(name)).collect();
+    let more = strange.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    match strange.len() {
+        0 => {}
+        1 => log::note(&format!("column {} is not in the model and is not used", names[0])),
+        _ => {
+            let names = names.join(", ");
+            log::note(&format!("columns {names}{more} are not in the model and are not used"));
+        }
     }
 }
 

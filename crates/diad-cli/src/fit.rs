@@ -1,14 +1,15 @@
 //! `diad fit`: trains a model on a table.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use diad::encode::{Encoder, Roles};
-use diad::{Detector, Params};
+use diad::{Checkpoints, Detector, Params, Progress};
 
 use crate::columns;
 use crate::input::Input;
+use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Training};
 use crate::settings::Settings;
@@ -18,7 +19,7 @@ use crate::stop::Stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a CSV file with a header line, JSON Lines or Parquet; - for standard input
+    /// The table: a CSV file with a header line, JSON Lines, Arrow or Parquet; - for standard input
     table: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -35,6 +36,12 @@ pub struct Args {
     /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
     #[arg(long, value_name = "COL")]
     numeric: Vec<String>,
+    /// A folder in which the fit keeps how far it is; the same command goes on from there after a stop
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// Seconds between checkpoints; with 0 there is one after every step
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "checkpoint")]
+    checkpoint_every: u64,
     #[command(flatten)]
     settings: Settings,
 }
@@ -46,9 +53,13 @@ Examples:
   diad fit table.csv.gz -o model.diad --categorical zip_code --numeric amount
   zcat table.csv.gz | diad fit - -o model.diad
   diad fit table.csv -o model.diad --seed 1 --steps 4000
+  diad fit huge.parquet -o model.diad --checkpoint progress
 
 Columns of text become categories, dates become month, weekday and hour, and a missing value is a value of its own.
-Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.";
+Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.
+
+With --checkpoint, a fit that was stopped or killed goes on when the same command is given again, and ends with the same
+model, bit for bit. The checkpoint is removed once the model is written. One of another fit is refused.";
 
 pub fn run(args: Args) -> Result<()> {
     let params = Params::from(args.settings);
@@ -57,8 +68,18 @@ pub fn run(args: Args) -> Result<()> {
     let started = Instant::now();
     let input = Input::new(&args.table)?;
     let roles = columns::roles(args.label.as_deref(), &args.ignore, &args.categorical, &args.numeric);
-    let detector = train(&input, &roles, &params).map_err(advise)?;
+    let every = Duration::from_secs(args.checkpoint_every);
+    let mut checkpoints = match &args.checkpoint {
+        Some(folder) => Some(Checkpoints::new(folder)?.every(every)),
+        None => None,
+    };
+    let detector = train_keeping(&input, &roles, &params, checkpoints.as_mut())
+        .map_err(|error| advise(error, checkpoints.is_some()))?;
     detector.save(&target)?;
+    tracing::info!(model = shown(&args.output), "wrote the model");
+    if let Some(checkpoints) = checkpoints {
+        checkpoints.finish();
+    }
     columns::warn_of_left_out(detector.encoder().left_out());
     output::say(&format!(
         "Trained on {} rows and {} features in {:.1} s; the model is in {}.\n",
@@ -70,8 +91,11 @@ pub fn run(args: Args) -> Result<()> {
 }
 
 /// Adds what only this command can say about an error.
-fn advise(error: anyhow::Error) -> anyhow::Error {
+fn advise(error: anyhow::Error, kept: bool) -> anyhow::Error {
     let advice = match error.downcast_ref::<diad::Error>() {
+        Some(stopped @ diad::Error::Stopped) if kept => {
+            format!("{stopped}; give the same command again to go on")
+        }
         Some(stopped @ diad::Error::Stopped) => format!("{stopped}; nothing was written"),
         Some(cause @ diad::Error::Mixed { column, .. }) => match output::typed(column) {
             Some(name) => format!("{cause}, or take all cells as categories with --categorical {name}"),
@@ -92,10 +116,30 @@ fn advise(error: anyhow::Error) -> anyhow::Error {
 
 /// Reads a table and trains on it.
 pub fn train(input: &Input, roles: &Roles, params: &Params) -> Result<Detector> {
+    train_keeping(input, roles, params, None)
+}
+
+fn train_keeping(
+    input: &Input,
+    roles: &Roles,
+    params: &Params,
+    checkpoints: Option<&mut Checkpoints>,
+) -> Result<Detector> {
     let (encoder, matrix) = {
         let _reading = Reading::start(&input.name());
         Encoder::fit_encode_as(&Stoppable(input), roles, params.scale)?
     };
     let training = Training::start(params.steps);
-    Ok(diad::fit(params, encoder, &matrix, &mut |progress| training.step(progress))?)
+    let mut first = true;
+    let mut observe = |progress: Progress| {
+        if std::mem::take(&mut first) && progress.step > 1 {
+            let (done, steps) = (progress.step - 1, progress.steps);
+            log::note(&format!("going on after step {done} of {steps}"));
+        }
+        training.step(progress)
+    };
+    Ok(match checkpoints {
+        Some(checkpoints) => checkpoints.fit(params, encoder, &matrix, &mut observe)?,
+        None => diad::fit(params, encoder, &matrix, &mut observe)?,
+    })
 }

@@ -17,7 +17,7 @@ use crate::stop::Stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a CSV file with a header line, JSON Lines or Parquet; - for standard input
+    /// The table: a CSV file with a header line, JSON Lines, Arrow or Parquet; - for standard input
     table: PathBuf,
     /// A column to leave out; may be given more than once
     #[arg(long, value_name = "COL")]

@@ -1,12 +1,12 @@
 //! The `diad` command: finds the unusual rows of a table.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use diad::table::{panic_is_caught, printable};
+use diad::table::panic_is_caught;
 
 mod columns;
 mod demo;
@@ -16,6 +16,8 @@ mod fit;
 mod info;
 mod input;
 mod inspect;
+mod log;
+mod manual;
 mod output;
 mod plots;
 mod progress;
@@ -35,6 +37,12 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Say on standard error what is done; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// How standard error is written
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = log::Format::Text)]
+    log_format: log::Format,
 }
 
 const EXAMPLES: &str = "\
@@ -48,10 +56,17 @@ Examples:
   diad eval model.diad table.csv --label is_fraud
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad
 
-Tables are CSV files with a header line (separated by commas, semicolons, tabs or vertical bars), JSON Lines, both also
-compressed with gzip or zstd, or Parquet files. What a file is, is told from its content. A - stands for standard input.
+Tables are CSV files with a header line (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow files
+or streams (Feather), all of these also compressed with gzip or zstd, or Parquet files. What a file is, is told from its
+content. A - stands for standard input.
 
-Exit codes: 0 done, 2 an error in the input or the arguments, 130 stopped by Ctrl-C.";
+Results go to standard output, everything else to standard error. After an error there is one sentence on standard error
+that says what to do, and no file is left half-written.
+
+Exit codes:
+  0    done
+  2    an error in the arguments, the input or the output
+  130  stopped by Ctrl-C";
 
 #[derive(Subcommand)]
 enum Command {
@@ -64,6 +79,8 @@ enum Command {
     Inspect(inspect::Args),
     Info(info::Args),
     Demo(demo::Args),
+    Completions(manual::Completions),
+    Man(manual::Manual),
 }
 
 /// The exit code of a user error.
@@ -77,11 +94,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return explain_usage(&error),
     };
+    log::start(cli.verbose, cli.log_format);
     let Err(error) = run(cli) else { return ExitCode::SUCCESS };
     if error.chain().any(is_closed_pipe) {
         return ExitCode::SUCCESS;
     }
-    complain(&error.to_string());
+    log::complain(&error.to_string());
     match error.downcast_ref() {
         Some(diad::Error::Stopped) => ExitCode::from(STOPPED),
         _ => ExitCode::from(USER_ERROR),
@@ -106,13 +124,9 @@ fn run(cli: Cli) -> Result<()> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Completions(args) => manual::complete(&args),
+        Command::Man(args) => manual::run(&args),
     }
-}
-
-/// One sentence on standard error.
-fn complain(sentence: &str) {
-    // Nobody is left to tell if standard error is closed.
-    let _ = writeln!(io::stderr(), "diad: {}", printable(sentence));
 }
 
 /// Prints help, or makes one sentence of what clap says about the arguments.
@@ -131,7 +145,7 @@ fn explain_usage(error: &clap::Error) -> ExitCode {
             let lines: Vec<&str> =
                 lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
             let sentence = lines.join(" ").replace(" tip: ", "; ");
-            complain(&format!("{}; try --help", sentence.trim_start_matches("error: ")));
+            log::complain(&format!("{}; try --help", sentence.trim_start_matches("error: ")));
         }
     }
     ExitCode::from(USER_ERROR)

@@ -17,12 +17,6 @@ pub fn say(text: &str) -> Result<()> {
         .map_err(|error| unwritable("standard output", error))
 }
 
-/// One sentence of warning on standard error.
-pub fn warn(sentence: &str) {
-    // Nobody is left to tell if standard error is closed.
-    let _ = writeln!(io::stderr(), "diad: warning: {}", printable(sentence));
-}
-
 /// A sentence about a failed write that still knows its cause.
 pub fn unwritable(target: impl Into<PathBuf>, cause: io::Error) -> anyhow::Error {
     diad::Error::File { action: "write", path: target.into(), source: cause }.into()

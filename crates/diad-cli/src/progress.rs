@@ -5,9 +5,17 @@ use std::time::Duration;
 
 use diad::table::printable;
 use diad::{Progress, TuneProgress};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::stop;
+use crate::{log, stop};
+
+/// A bar that does not come between the lines of a log.
+fn bar(bar: ProgressBar) -> ProgressBar {
+    if log::is_busy() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    bar
+}
 
 /// Shows that a table is being read, until it is dropped.
 pub struct Reading(ProgressBar);
@@ -19,7 +27,8 @@ impl Reading {
 
     /// Shows any other work.
     pub fn start_with(message: &str) -> Self {
-        let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
+        tracing::info!("{}", printable(message));
+        let spinner = bar(ProgressBar::new_spinner()).with_message(message.to_owned());
         spinner.enable_steady_tick(Duration::from_millis(100));
         Self(spinner)
     }
@@ -37,12 +46,17 @@ pub struct Training(ProgressBar);
 impl Training {
     pub fn start(steps: usize) -> Self {
         let style = ProgressStyle::with_template("Training {bar:30} {percent:>3}%  {msg}  {eta} left");
-        let bar = ProgressBar::new(steps as u64);
+        tracing::info!(steps, "training");
+        let bar = bar(ProgressBar::new(steps as u64));
         Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
     }
 
     /// Shows a step; breaks the training off once Ctrl-C was pressed.
     pub fn step(&self, progress: Progress) -> ControlFlow<()> {
+        if progress.step.is_multiple_of(100) {
+            let Progress { step, loss, temperature, .. } = progress;
+            tracing::debug!(step, loss, temperature, "training");
+        }
         self.0.set_position(progress.step as u64);
         self.0.set_message(format!("loss {:.4}  temperature {:.2}", progress.loss, progress.temperature));
         if stop::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -61,7 +75,8 @@ pub struct Tuning(ProgressBar);
 impl Tuning {
     pub fn start() -> Self {
         let style = ProgressStyle::with_template("Tuning {spinner} {bar:30} {pos}/{len}");
-        let bar = ProgressBar::new(1);
+        tracing::info!("tuning");
+        let bar = bar(ProgressBar::new(1));
         let bar = style.map_or(bar.clone(), |style| bar.with_style(style));
         bar.enable_steady_tick(Duration::from_millis(100));
         Self(bar)

@@ -14,6 +14,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use crate::columns;
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::stop::Stoppable;
@@ -33,6 +34,7 @@ pub struct Args {
 
 const EXAMPLES: &str = "\
 The output has the columns row and score, in the order of the table. Rows are counted from 0.
+Columns of the table that the model does not know are not used, with a note.
 A file is written whole or not at all. With -o -, rows are written as they are scored: after an error,
 those before it are already out.
 
@@ -90,13 +92,16 @@ fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
 fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<u64> {
     let source = Stoppable(table);
     let mut reader = source.open(&detector.encoder().selection())?;
+    columns::note_unused(detector.encoder(), reader.unread());
     let (mut rows, mut scores) = (0, Vec::new());
     while let Some(batch) = reader.next_batch()? {
         scores.resize(batch.rows(), 0.0);
         detector.score_into(&batch, &mut scores)?;
         sink.add(rows, &scores)?;
         rows += scores.len() as u64;
+        tracing::debug!(rows, "scoring");
     }
+    tracing::info!(rows, "scored the table");
     Ok(rows)
 }
 

@@ -38,6 +38,10 @@ impl Reader for StoppableReader<'_> {
         self.0.names()
     }
 
+    fn unread(&self) -> &[String] {
+        self.0.unread()
+    }
+
     fn rows(&self) -> Option<u64> {
         self.0.rows()
     }

@@ -10,6 +10,7 @@ use diad::table::printable;
 use diad::{Change, Detector, Labelled, Learner, Loss, TuneParams, Tuned};
 
 use crate::input::Input;
+use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Tuning};
 use crate::stop::{self, Stoppable};
@@ -121,7 +122,7 @@ pub fn run(args: &Args) -> Result<()> {
     let labelled = read(&first, &args.table, &args.label)?;
     if labelled.contradictions() > 0 {
         let rows = labelled.contradictions();
-        output::warn(&format!("{rows} labelled rows are the same as another row with the other label"));
+        log::warn(&format!("{rows} labelled rows are the same as another row with the other label"));
     }
     let validation = args.valid.as_deref().map(|table| read(&first, table, &args.label)).transpose()?;
     let tuned = {

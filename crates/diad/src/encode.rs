@@ -63,6 +63,9 @@ pub struct Encoder {
     columns: Vec<Column>,
     features: Vec<Feature>,
     left_out: Vec<LeftOut>,
+    /// Columns that were to be ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<String>,
 }
 
 impl Encoder {
@@ -93,9 +96,17 @@ impl Encoder {
     pub fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
         let survey = Survey::of(source, roles)?;
         let encoder = Self::of(&survey, scale)?;
+        tracing::info!(
+            rows = survey.rows(),
+            columns = encoder.columns.len(),
+            features = encoder.features.len(),
+            left_out = encoder.left_out.len(),
+            "looked through the table"
+        );
         let most = (MOST_CELLS / encoder.features.len()).max(2);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
+        tracing::info!(rows = matrix.rows(), "read the training rows");
         Ok((encoder, matrix))
     }
 
@@ -125,7 +136,7 @@ impl Encoder {
             let bent = numbered().filter(|(_, given)| given.bend.is_some());
             features.extend(bent.map(|(column, _)| Feature { column, view: View::Plain }));
         }
-        Ok(Self { columns, features, left_out })
+        Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec() })
     }
 
     /// The columns of the table that are features; of a column of times, each of its parts.
@@ -170,6 +181,11 @@ impl Encoder {
             return Ok(sources.into_iter().map(str::to_owned).collect());
         }
         Err(Error::ColumnCount { found: width, expected: sources.len() + self.left_out.len() })
+    }
+
+    /// The columns that were to be ignored.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
     }
 
     /// How many of the features, from the first on, tell all there is to know of a row: the others are the same
@@ -271,7 +287,9 @@ impl Encoder {
             self.columns.iter().filter(lacking).map(|column| column.source().to_owned()).collect();
         missing.dedup();
         if !missing.is_empty() {
-            return Err(Error::MissingColumns { names: missing });
+            let known = |name: &&String| self.columns.iter().any(|column| column.source() == name.as_str());
+            let others = batch.names().iter().filter(|name| !known(name)).cloned().collect();
+            return Err(Error::MissingColumns { names: missing, others });
         }
         let found = |column: &Column| {
             place(column).map_or(Ok(Cow::Borrowed(&[][..])), |index| values_of(column, batch, index))

@@ -64,8 +64,16 @@ pub enum Error {
         /// What is wrong with it.
         fault: ModelFault,
     },
+    /// A checkpoint that a fit cannot go on from.
+    #[error("cannot go on from {}: {fault}", file(path))]
+    Checkpoint {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: CheckpointFault,
+    },
     /// The file holds nothing at all.
-    #[error("{} is empty; give a CSV file with a header line, JSON Lines or Parquet", file(path))]
+    #[error("{} is empty; give a CSV file with a header line, JSON Lines, Arrow or Parquet", file(path))]
     EmptyFile {
         /// The file.
         path: PathBuf,
@@ -83,7 +91,10 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is of a kind that is not read.
-    #[error("{} is {kind}; give a CSV file in UTF-8 with a header line, JSON Lines or Parquet", file(path))]
+    #[error(
+        "{} is {kind}; give a CSV file in UTF-8 with a header line, JSON Lines, Arrow or Parquet",
+        file(path)
+    )]
     FileKind {
         /// The file.
         path: PathBuf,
@@ -105,6 +116,14 @@ pub enum Error {
         path: PathBuf,
         /// What the Parquet reader says.
         reason: String,
+    },
+    /// An Arrow file or stream that cannot be read to its end.
+    #[error("cannot read {} as Arrow ({reason}); write the file again", file(path))]
+    Arrow {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// A Parquet file in a compression that is not read.
     #[error("{} is compressed as {kind}; write it with snappy or zstd compression", file(path))]
@@ -145,6 +164,19 @@ pub enum Error {
     OpenQuote {
         /// The line, counted from 1.
         line: u64,
+    },
+    /// A row that is longer than any row should be.
+    #[error(
+        "the row that starts at line {line} is longer than {most} MB, in column {column}; close its quotation mark, or \
+         shorten the cell"
+    )]
+    LongRow {
+        /// The line, counted from 1.
+        line: u64,
+        /// The column in which it became too long, counted from 1.
+        column: usize,
+        /// Megabytes that a row may have.
+        most: usize,
     },
     /// A cell of a feature is not a number.
     #[error("column {}, {place}: {} is not a number; correct the cell", quoted(column), quoted(cell))]
@@ -313,9 +345,11 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The table lacks columns the model needs.
-    #[error("the table lacks {} {} of the model; give a table with all columns the model was trained on",
-        if names.len() == 1 { "column" } else { "columns" }, list(names))]
+    #[error("the table lacks {} {} of the model; {}give a table with all columns the model was trained on",
+        if names.len() == 1 { "column" } else { "columns" }, list(names), renaming(others))]
     MissingColumns {
+        /// The columns of the table that the model does not use.
+        others: Vec<String>,
         /// The names that are missing.
         names: Vec<String>,
     },
@@ -373,9 +407,9 @@ pub enum Error {
     NoFeatures,
     /// Every column was left out, though nobody asked for it.
     #[error(
-        "no column is left to learn from: column {} is left out because {reason}; say what it is with --numeric or \
-         --categorical, or give more columns",
-        quoted(name)
+        "no column is left to learn from: column {} is left out because {reason}; {}give more columns",
+        quoted(name),
+        if *reason == crate::encode::Reason::AllMissing { "" } else { "say what it is with --numeric or --categorical, or " }
     )]
     AllLeftOut {
         /// The first of them.
@@ -439,6 +473,26 @@ pub enum ModelFault {
     },
 }
 
+/// Why a fit cannot go on from a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointFault {
+    /// Of other data or other settings.
+    #[error(
+        "it is from a fit of another table or with other settings; name another folder, or delete the file to start \
+         from the beginning"
+    )]
+    OtherFit,
+    /// Not as a fit wrote it, or written by another version.
+    #[error(
+        "it is damaged, or another version of diad wrote it; delete the file to start from the beginning"
+    )]
+    Damaged,
+    /// Another fit writes to the same folder.
+    #[error("another fit is using its folder; wait for it, or name another folder")]
+    InUse,
+}
+
 /// An [`Error::File`].
 pub(crate) fn file_error(action: &'static str, path: &Path, source: io::Error) -> Error {
     Error::File { action, path: path.to_owned(), source }
@@ -457,6 +511,7 @@ fn file(path: &Path) -> String {
 /// The system's reason in words, and what to do about it.
 fn reason(action: &str, source: &io::Error) -> String {
     match source.kind() {
+        ErrorKind::NotADirectory if action == "write to" => "it is a file; name a folder".into(),
         ErrorKind::NotFound | ErrorKind::NotADirectory if action == "write" => {
             "its folder does not exist; create it".into()
         }
@@ -464,6 +519,11 @@ fn reason(action: &str, source: &io::Error) -> String {
         ErrorKind::IsADirectory => "it is a folder; name a file in it".into(),
         ErrorKind::PermissionDenied => "permission denied; change the permissions or the path".into(),
         ErrorKind::StorageFull => "the disk is full; make room or name another path".into(),
+        ErrorKind::QuotaExceeded => "your share of the disk is full; make room or name another path".into(),
+        ErrorKind::FileTooLarge => {
+            "the file would be larger than the system allows; name another path".into()
+        }
+        ErrorKind::ReadOnlyFilesystem => "the disk is read-only; name another path".into(),
         _ => source.to_string(),
     }
 }
@@ -479,6 +539,15 @@ pub fn quoted(text: &str) -> String {
         short.push('…');
     }
     format!("\"{}\"", printable(&short))
+}
+
+/// Advice for a table that has other columns instead of those that are wanted.
+fn renaming(others: &[String]) -> String {
+    match others.len() {
+        0 => String::new(),
+        1 => format!("if its column {} is meant, rename it; else ", list(others)),
+        _ => format!("if one of its columns {} is meant, rename it; else ", list(others)),
+    }
 }
 
 fn list(names: &[String]) -> String {
@@ -520,7 +589,14 @@ mod tests {
             message("write", ErrorKind::NotFound),
             "cannot write f: its folder does not exist; create it"
         );
-        for kind in [ErrorKind::PermissionDenied, ErrorKind::IsADirectory, ErrorKind::StorageFull] {
+        for kind in [
+            ErrorKind::PermissionDenied,
+            ErrorKind::IsADirectory,
+            ErrorKind::StorageFull,
+            ErrorKind::QuotaExceeded,
+            ErrorKind::FileTooLarge,
+            ErrorKind::ReadOnlyFilesystem,
+        ] {
             assert!(message("write", kind).contains("; "), "{kind}");
         }
     }
@@ -528,7 +604,7 @@ mod tests {
     #[test]
     fn long_lists_are_cut() {
         let names = (0..10).map(|i| format!("c{i}")).collect();
-        let error = Error::MissingColumns { names };
+        let error = Error::MissingColumns { names, others: Vec::new() };
         assert!(error.to_string().contains("\"c7\", and 2 more of the model"), "{error}");
     }
 }

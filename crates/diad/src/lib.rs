@@ -1,6 +1,7 @@
 //! Anomaly detection for tables that people trust.
 #![doc = include_str!("../../../README.md")]
 
+mod checkpoint;
 pub mod encode;
 mod error;
 pub mod explain;
@@ -16,7 +17,8 @@ pub mod table;
 mod train;
 mod tune;
 
-pub use error::{Error, ModelFault, Result};
+pub use checkpoint::Checkpoints;
+pub use error::{CheckpointFault, Error, ModelFault, Result};
 pub use params::{Params, Scale};
 pub use score::Detector;
 pub use train::{Progress, Work, fit};

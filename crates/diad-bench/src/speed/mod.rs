@@ -1,6 +1,7 @@
 //! Speed and memory, as ratios measured in one run.
 
 mod memory;
+mod reading;
 mod roofline;
 mod scaling;
 mod scoring;
@@ -70,6 +71,8 @@ enum Part {
     Scoring,
     /// Peak memory of `diad fit` against the table's size.
     Memory,
+    /// Reading CSV against polars.
+    Reading,
 }
 
 /// Two figures and their ratio.
@@ -135,6 +138,7 @@ impl Bench<'_> {
             Part::Roofline => roofline::measure(self),
             Part::Scoring => scoring::measure(self),
             Part::Memory => memory::measure(self),
+            Part::Reading => reading::measure(self),
         }
     }
 }
@@ -223,7 +227,7 @@ fn markdown(runs: &[PartRun]) -> String {
     let rounds: Vec<_> = runs.iter().map(|run| format!("{:?} {}", run.part, run.rounds)).collect();
     format!(
         "# Speed and memory\n\nEach ratio is between figures of one run on one machine: the two sides take turns, and the \
-         medians are compared (rounds: {}). The time to start a program and to read its table is left out, but counts in \
+         medians are compared (rounds: {}). The time to start a program and to read its table is left out where reading is not what is measured, but counts in \
          peak memory, which is the operating system's maximum resident set of the whole process.\n\n{}\n## Absolute \
          figures\n\nMeasured on {}.\n\n{}\n{}",
         rounds.join(", "),

@@ -25,8 +25,8 @@ fn a_file_that_is_not_there() {
 
 #[test]
 fn an_empty_file() {
-    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines or Parquet");
-    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines or Parquet");
+    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines, Arrow or Parquet");
+    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines, Arrow or Parquet");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_table_that_does_not_match_the_model() {
     let folder = Folder::with_model();
     folder.write("other.csv", "y,z\n1,2\n");
     let score = |output| folder.diad(&["score", "model.diad", "other.csv", "-o", output]).fails();
-    assert_snapshot!(score("s.csv"), @r#"diad: the table lacks column "x" of the model; give a table with all columns the model was trained on"#);
+    assert_snapshot!(score("s.csv"), @r#"diad: the table lacks column "x" of the model; if its column "z" is meant, rename it; else give a table with all columns the model was trained on"#);
     assert_eq!(score("s.csv"), score("s.parquet"));
     assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");

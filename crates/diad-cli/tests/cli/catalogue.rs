@@ -17,6 +17,36 @@ fn numbers_and(cell: &str) -> String {
     format!("x;y\n{rows}{cell};1\n")
 }
 
+/// More than half numbers, the rest words and dates.
+fn mixed() -> String {
+    let cell = |i: usize| match i % 5 {
+        0 => "word".to_owned(),
+        1 => "2024-01-31".to_owned(),
+        _ => format!("{}.25", i * 7 % 173),
+    };
+    let rows: String = (0..200).map(|i| format!("{},{}\n", cell(i), i % 4)).collect();
+    format!("x,y\n{rows}")
+}
+
+/// A table with a cell of so many bytes.
+fn field(bytes: usize) -> Vec<u8> {
+    let mut content = b"x,note\n1,short\n2,".to_vec();
+    content.resize(content.len() + bytes, b'z');
+    content.extend(b"\n3,short\n");
+    content
+}
+
+fn arrow(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/arrow");
+    std::fs::read(std::path::Path::new(folder).join(name)).expect("a fixture")
+}
+
+fn packed(content: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packer, content).expect("room");
+    packer.finish().expect("room")
+}
+
 fn cases() -> Vec<Case> {
     let wide = |columns: usize| (0..columns).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",");
     vec![
@@ -69,7 +99,26 @@ fn cases() -> Vec<Case> {
         ("bzip2", b"BZh91AY".to_vec(), &[]),
         ("xz", b"\xfd7zXZ\0\0".to_vec(), &[]),
         ("a database", b"SQLite format 3\0".to_vec(), &[]),
-        ("an Arrow file", b"ARROW1\0\0".to_vec(), &[]),
+        ("an Arrow file that is cut off", b"ARROW1\0\0".to_vec(), &[]),
+        ("an Arrow file of nothing", b"ARROW1\0\0\xff\xff\xff\xff\0\0\0\0".to_vec(), &[]),
+        (
+            "an Arrow stream that makes no sense",
+            b"\xff\xff\xff\xff\x08\0\0\0\xff\xff\xff\xffrest".to_vec(),
+            &[],
+        ),
+        ("an Arrow file with a list", arrow("plain.feather"), &[]),
+        ("Feather of the first version", b"FEA1rest".to_vec(), &[]),
+        ("a model", b"DIAD\r\n\x1a\n\x01\0\0\0".to_vec(), &[]),
+        ("gzip three times", packed(&packed(&packed(b"a,b\n1,2\n"))), &[]),
+        ("a list where a number was", b"{\"a\":1,\"b\":2}\n{\"a\":2,\"b\":[]}\n".to_vec(), &[]),
+        ("a million columns", format!("{}\n", wide(1_000_000)).into_bytes(), &[]),
+        ("a field of 100 MB", field(100 << 20), &[]),
+        ("a field of 100 MB that is ignored", field(100 << 20), &["--ignore", "note"]),
+        text("numbers, texts and dates in one column", &mixed(), &[]),
+        text("a column of numbers with two words", &numbers_and("abc;1\ndef"), &["--numeric", "x"]),
+        text("a decimal comma everywhere", "x;y\n1,5;a\n2,5;b\n", &["--numeric", "x"]),
+        text("a value beyond a time", "t,y\n2024-01-31,2\n2024-02-30,3\n", &["--numeric", "t"]),
+        text("a name that differs in case", "Age,y\n1,2\n3,4\n", &["--numeric", "age"]),
         ("Parquet that is cut off", b"PAR1rest".to_vec(), &[]),
     ]
 }
@@ -130,7 +179,9 @@ fn odd_tables_are_read() {
     let turned: String =
         rows.lines().map(|line| line.split(';').rev().collect::<Vec<_>>().join(",") + ",more\n").collect();
     folder.write("turned.csv", turned);
-    assert_eq!(folder.diad(&["score", "m.diad", "turned.csv", "-o", "-"]).succeeds(), plain);
+    let answer = folder.diad(&["score", "m.diad", "turned.csv", "-o", "-"]);
+    assert_eq!(answer.stderr, "diad: note: column \"more\" is not in the model and is not used\n");
+    assert_eq!((answer.code, answer.stdout), (Some(0), plain.clone()));
     folder.write("new.csv", "colour,n,when\nviolet,3,2024-01-10 00:30\n");
     assert_eq!(folder.diad(&["score", "m.diad", "new.csv", "-o", "-"]).succeeds().lines().count(), 2);
     let mut child = folder

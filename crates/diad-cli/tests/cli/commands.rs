@@ -229,7 +229,9 @@ fn demo_needs_nothing_and_shows_ten_rows() {
 fn every_command_has_examples() {
     let folder = Folder::new();
     assert!(folder.diad(&["--help"]).succeeds().contains("Examples:"));
-    for command in ["fit", "score", "explain", "report", "eval", "tune", "info", "demo"] {
+    for command in
+        ["fit", "score", "explain", "report", "eval", "tune", "info", "inspect", "demo", "completions", "man"]
+    {
         let help = folder.diad(&[command, "--help"]).succeeds();
         assert!(help.contains("Example") && help.contains(&format!("diad {command} ")), "{help}");
     }

@@ -2,7 +2,11 @@
 
 mod bad_input;
 mod catalogue;
+mod checkpoint;
 mod commands;
 mod common;
+mod disk;
 mod explain;
+mod logs;
+mod mismatches;
 mod tune;

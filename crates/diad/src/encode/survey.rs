@@ -139,6 +139,7 @@ pub struct Surveyed {
 pub struct Survey {
     rows: u64,
     columns: Vec<Surveyed>,
+    ignored: Vec<String>,
 }
 
 impl Survey {
@@ -169,6 +170,11 @@ impl Survey {
     /// What each column holds, in the order of the table, but for those that were to be ignored.
     pub fn columns(&self) -> &[Surveyed] {
         &self.columns
+    }
+
+    /// The columns that were to be ignored.
+    pub fn ignored(&self) -> &[String] {
+        &self.ignored
     }
 
     /// The columns that are left out although nobody asked for it.
@@ -298,7 +304,7 @@ impl Pass {
             seen.finish(sample.column(index), rows, asked)
         };
         let columns = self.columns.into_iter().enumerate().map(column).collect::<Result<Vec<Surveyed>>>()?;
-        Ok(Survey { rows, columns })
+        Ok(Survey { rows, columns, ignored: roles.ignored.clone() })
     }
 }
 

@@ -59,7 +59,7 @@ fn columns_are_found_by_name_in_any_order() {
     encoder.encode_batch(&other, &mut out).unwrap();
     assert_eq!(out, [7.0, 0.0, 1.0]);
     let error = encoder.encode_batch(&table(&[("a", &[1.0])]), &mut out).unwrap_err();
-    assert!(matches!(error, Error::MissingColumns { names } if names == ["b"]));
+    assert!(matches!(error, Error::MissingColumns { names, .. } if names == ["b"]));
     assert_eq!(out.len(), 3);
 }
 

@@ -353,7 +353,7 @@ fn what_is_missing_from_a_table_is_named() {
     let explainer = Explainer::new(shared());
     let lacking = Table::new(vec!["one".into()], vec![vec![1.0]]).unwrap();
     assert!(
-        matches!(explainer.contributions(&lacking), Err(Error::MissingColumns { names }) if names.len() == 4)
+        matches!(explainer.contributions(&lacking), Err(Error::MissingColumns { names, .. }) if names.len() == 4)
     );
     let empty = Table::new(table(1, 1).names().to_vec(), vec![Vec::new(); 5]).unwrap();
     assert!(explainer.contributions(&empty).unwrap().scores().is_empty());

@@ -8,13 +8,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use csv_core::ReadRecordResult;
+use memchr::{memchr, memchr_iter, memchr2};
 
 use super::cells::Cells;
-use super::select::Pick;
+use super::select::{self, Pick};
 use super::{Reader, Selection, Table, batch_rows};
 use crate::{Error, Result};
 
-/// A row longer than this is taken for a quotation mark that is never closed.
+/// Bytes of a row, at most. A longer one is most likely a quotation mark that is never closed.
 const LONGEST_ROW: usize = 64 << 20;
 
 /// Bytes by which the room for a row grows.
@@ -28,6 +29,7 @@ pub(super) struct CsvReader<R> {
     cells: Cells,
     picks: Vec<Pick>,
     names: Vec<String>,
+    unread: Vec<String>,
     any_rows: bool,
 }
 
@@ -42,14 +44,19 @@ impl<R: BufRead> CsvReader<R> {
         check_header(&header, path)?;
         let picks = selection.resolve(&header)?;
         let names = picks.iter().map(|pick| header[pick.index].clone()).collect();
+        let unread = select::unread(&header, &picks);
         cells.width = header.len();
-        Ok(Self { records, cells, picks, names, any_rows: false })
+        Ok(Self { records, cells, picks, names, unread, any_rows: false })
     }
 }
 
 impl<R: BufRead> Reader for CsvReader<R> {
     fn names(&self) -> &[String] {
         &self.names
+    }
+
+    fn unread(&self) -> &[String] {
+        &self.unread
     }
 
     fn rows(&self) -> Option<u64> {
@@ -113,6 +120,9 @@ struct Records<R> {
     blank_lines: Range<u64>,
     next_line: u64,
     last_byte: u8,
+    delimiter: u8,
+    /// Whether the first row, before which there may be a byte order mark, was read.
+    started: bool,
 }
 
 impl<R: BufRead> Records<R> {
@@ -125,6 +135,8 @@ impl<R: BufRead> Records<R> {
             blank_lines: 0..0,
             next_line: 1,
             last_byte: b'\n',
+            delimiter,
+            started: false,
         }
     }
 
@@ -132,6 +144,10 @@ impl<R: BufRead> Records<R> {
     fn advance(&mut self, cells: &mut Cells) -> Result<bool> {
         self.skip_blank_lines()?;
         self.line = self.next_line;
+        if self.started && self.take_plain_line(cells)? {
+            return Ok(true);
+        }
+        self.started = true;
         self.core.set_line(self.next_line);
         // Both vectors are longer than what is in them while the parser writes; they are cut at the end.
         let (start, first) = (cells.bytes.len(), cells.ends.len());
@@ -158,7 +174,8 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::InputEmpty if at_end => break false,
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull if length - start >= LONGEST_ROW => {
-                    return Err(Error::OpenQuote { line: self.line });
+                    let (line, column) = (self.line, count - first + 1);
+                    return Err(Error::LongRow { line, column, most: LONGEST_ROW >> 20 });
                 }
                 ReadRecordResult::OutputFull => {
                     cells.bytes.resize(length + (length - start).max(ROOM), 0);
@@ -181,6 +198,27 @@ impl<R: BufRead> Records<R> {
         cells.bytes.truncate(length);
         cells.ends.truncate(count);
         Ok(found)
+    }
+
+    /// Adds a row without quotation marks whose line is in the buffer as a whole; `false` if the next row is none.
+    fn take_plain_line(&mut self, cells: &mut Cells) -> Result<bool> {
+        let input = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?;
+        let Some(end) = memchr(b'\n', input) else { return Ok(false) };
+        let line = input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]);
+        if memchr2(b'"', b'\r', line).is_some() {
+            return Ok(false);
+        }
+        let mut start = 0;
+        for place in memchr_iter(self.delimiter, line).chain([line.len()]) {
+            cells.bytes.extend_from_slice(&line[start..place]);
+            cells.ends.push(cells.bytes.len());
+            start = place + 1;
+        }
+        cells.lines.push(self.line);
+        self.input.consume(end + 1);
+        self.last_byte = b'\n';
+        self.next_line += 1;
+        Ok(true)
     }
 
     /// Skips the rest of the last line's end and the blank lines after it, counting lines.
@@ -302,7 +340,7 @@ mod tests {
         assert!(matches!(first(b"a,b\n1,\xff\n"), Err(Error::NotUtf8 { line: 2, .. })));
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
         endless.resize(LONGEST_ROW + 100, b'x');
-        assert!(matches!(first(&endless), Err(Error::OpenQuote { line: 3 })));
+        assert!(matches!(first(&endless), Err(Error::LongRow { line: 3, column: 2, .. })));
     }
 
     #[test]
@@ -358,6 +396,36 @@ mod tests {
     #[test]
     fn a_wide_table_has_short_batches() {
         assert_eq!([0, 1, 512, 1024, 10_000_000].map(batch_rows), [8192, 8192, 8192, 4096, 1]);
+    }
+
+    /// A buffer of a few bytes never has a whole line, so that every row goes the long way.
+    #[test]
+    fn plain_lines_are_read_as_all_others_are() {
+        let mut state = 7u64;
+        for case in 0..20_000 {
+            let marks = [b"a", b"1", b",", b",", b"\n", b"\n", b"\r", b"\"", b" ", b"."];
+            let mut text = b"x,y\n".to_vec();
+            for _ in 0..case % 40 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                text.extend(marks[(state >> 40) as usize % marks.len()]);
+            }
+            let read = |capacity: usize| {
+                let input = io::BufReader::with_capacity(capacity, &text[..]);
+                let mut reader = CsvReader::new(input, b',', Path::new("t.csv"), &Selection::all())?;
+                let table = reader.next_batch()?.expect("rows");
+                let cell = |index| (0..table.rows()).map(move |row| (row, index));
+                let cells = (0..2).flat_map(cell).map(|(row, index)| table.values(index).cell(row));
+                let places = (0..table.rows()).map(|row| table.place(row));
+                Ok::<_, Error>((cells.collect::<Vec<_>>(), places.collect::<Vec<_>>()))
+            };
+            let (long, plain) = (read(2), read(1 << 16));
+            assert_eq!(
+                long.map_err(|error| error.to_string()),
+                plain.map_err(|error| error.to_string()),
+                "{:?}",
+                String::from_utf8_lossy(&text)
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a file is, told from its first bytes.
 
-use csv_core::{ReadRecordResult, ReaderBuilder};
+use std::cell::RefCell;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -14,6 +16,7 @@ pub(super) enum Format {
     Gzip,
     Zstd,
     Parquet,
+    Arrow,
     Csv,
     JsonLines,
     /// Something that is not read, in words.
@@ -29,7 +32,9 @@ pub(super) fn format(start: &[u8]) -> Format {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Format::Other("UTF-16 text"),
         [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Format::Other("an Arrow file"),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
+        [b'F', b'E', b'A', b'1', ..] => Format::Other("a Feather file of version 1"),
+        [b'D', b'I', b'A', b'D', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Other("a model of diad"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),
         _ => match start.trim_ascii_start() {
             [b'{', ..] => Format::JsonLines,
@@ -47,9 +52,14 @@ fn serde_json_array(start: &[u8]) -> bool {
 /// What separates the cells: what most often cuts the first rows into the same number of cells, two or more. A comma
 /// if nothing does.
 pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
+    PARSERS.with_borrow_mut(|parsers| best_delimiter(start, whole, parsers))
+}
+
+fn best_delimiter(start: &[u8], whole: bool, parsers: &mut [Reader]) -> u8 {
     let mut best = (0, b',');
-    for delimiter in DELIMITERS {
-        let widths = widths(start, delimiter, whole);
+    for (delimiter, parser) in DELIMITERS.into_iter().zip(parsers) {
+        parser.reset();
+        let widths = widths(start, parser, whole);
         let Some(&header) = widths.first() else { continue };
         let same = widths.iter().filter(|&&width| width == header).count();
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
@@ -61,9 +71,14 @@ pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
     best.1
 }
 
+thread_local! {
+    /// A parser for each separator. Making one takes longer than reading a few rows.
+    static PARSERS: RefCell<[Reader; DELIMITERS.len()]> =
+        RefCell::new(DELIMITERS.map(|delimiter| ReaderBuilder::new().delimiter(delimiter).build()));
+}
+
 /// Cells in each of the first rows. The last row is left out if it may be cut off.
-fn widths(start: &[u8], delimiter: u8, whole: bool) -> Vec<usize> {
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
+fn widths(start: &[u8], reader: &mut Reader, whole: bool) -> Vec<usize> {
     let (mut input, mut widths, mut count) = (start, Vec::new(), 0);
     let (mut output, mut ends) = ([0; 4096], [0; 1024]);
     while widths.len() < ROWS {
@@ -119,5 +134,7 @@ mod tests {
         assert_eq!(format(b"[{\"a\":1}]"), Format::Other("a JSON array"));
         assert_eq!(format(b"[a],b\n"), Format::Csv);
         assert_eq!(format(b"PAR1"), Format::Parquet);
+        assert_eq!(format(b"ARROW1\0\0"), Format::Arrow);
+        assert_eq!(format(b"\xff\xff\xff\xff\x78\0\0\0"), Format::Arrow);
     }
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use super::arrow::{self, ArrowReader};
 use super::csv::CsvReader;
 use super::detect::{self, Format};
 use super::json::JsonReader;
@@ -15,8 +16,8 @@ use crate::{Error, Result};
 /// First bytes that are looked at to tell what a file is.
 const START: u64 = 1 << 16;
 
-/// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines or Parquet. Text may be
-/// compressed with gzip or zstd. What the file is, is told from its first bytes, not from its name.
+/// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow (Feather) or Parquet. All
+/// but Parquet may be compressed with gzip or zstd. What the file is, is told from its first bytes, not from its name.
 ///
 /// ```
 /// use diad::table::{FileSource, Selection, Source};
@@ -59,11 +60,14 @@ impl Source for FileSource {
             return Ok(Box::new(ParquetReader::new(file, &self.path, selection)?));
         }
         file.rewind().map_err(failed)?;
+        if start.starts_with(arrow::MAGIC) {
+            return Ok(Box::new(ArrowReader::file(file, &self.path, selection)?));
+        }
         read_stream(Box::new(file), &self.path, selection)
     }
 }
 
-/// Reads a table once from a stream: CSV or JSON Lines, also compressed. `name` is what messages call it.
+/// Reads a table once from a stream: CSV, JSON Lines or Arrow, also compressed. `name` is what messages call it.
 ///
 /// ```
 /// use diad::table::{Selection, read_stream};
@@ -104,6 +108,14 @@ pub fn read_stream<'a>(
             Ok(Box::new(CsvReader::new(text, delimiter, name, selection)?))
         }
         Format::JsonLines => Ok(Box::new(JsonReader::new(text, name, selection)?)),
+        Format::Arrow if start.starts_with(arrow::MAGIC) => {
+            // Where its parts are is said at its end.
+            let mut text = text;
+            let mut copy = tempfile::tempfile().map_err(failed)?;
+            io::copy(&mut text, &mut copy).map_err(failed)?;
+            Ok(Box::new(ArrowReader::file(copy, name, selection)?))
+        }
+        Format::Arrow => Ok(Box::new(ArrowReader::stream(text, name, selection)?)),
         Format::Parquet => other("a Parquet file inside another one"),
         Format::Gzip | Format::Zstd => other("compressed more than twice"),
         Format::Other(kind) => other(kind),

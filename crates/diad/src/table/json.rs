@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::cells::Cells;
 use super::csv::MOST_COLUMNS;
-use super::select::Pick;
+use super::select::{self, Pick};
 use super::{Reader, Selection, Table, batch_rows};
 use crate::error::file_error;
 use crate::{Error, Result};
@@ -31,6 +31,7 @@ pub(super) struct JsonReader<R> {
     cells: Cells,
     picks: Vec<Pick>,
     names: Vec<String>,
+    unread: Vec<String>,
 }
 
 impl<R: BufRead> JsonReader<R> {
@@ -45,6 +46,7 @@ impl<R: BufRead> JsonReader<R> {
             cells: Cells::default(),
             picks: Vec::new(),
             names: Vec::new(),
+            unread: Vec::new(),
         };
         let mut header: Vec<String> = Vec::new();
         while reader.ahead.len() < FIRST_LINES
@@ -64,6 +66,7 @@ impl<R: BufRead> JsonReader<R> {
         reader.cells.width = header.len();
         reader.picks = selection.resolve(&header)?;
         reader.names = reader.picks.iter().map(|pick| header[pick.index].clone()).collect();
+        reader.unread = select::unread(&header, &reader.picks);
         Ok(reader)
     }
 
@@ -126,6 +129,10 @@ impl<R: BufRead> JsonReader<R> {
 impl<R: BufRead> Reader for JsonReader<R> {
     fn names(&self) -> &[String] {
         &self.names
+    }
+
+    fn unread(&self) -> &[String] {
+        &self.unread
     }
 
     fn rows(&self) -> Option<u64> {

@@ -18,6 +18,7 @@ use std::fmt;
 
 use crate::{Error, Result};
 
+mod arrow;
 mod cells;
 mod csv;
 mod detect;
@@ -178,6 +179,10 @@ impl Table {
 pub trait Reader {
     /// Names of the selected columns, known before the first batch.
     fn names(&self) -> &[String];
+    /// Names of the columns that are not selected, where the reader knows them.
+    fn unread(&self) -> &[String] {
+        &[]
+    }
     /// Number of rows in all, where the source knows it without reading them.
     fn rows(&self) -> Option<u64>;
     /// The next rows, at most [`BATCH_ROWS`] of them, or `None` at the end.
@@ -200,7 +205,8 @@ impl Source for Table {
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
         let picks = selection.resolve(&self.names)?;
         let names = picks.iter().map(|pick| self.names[pick.index].clone()).collect();
-        Ok(Box::new(Slices { table: self, picks, names, next: 0 }))
+        let unread = select::unread(&self.names, &picks);
+        Ok(Box::new(Slices { table: self, picks, names, unread, next: 0 }))
     }
 }
 
@@ -208,12 +214,17 @@ struct Slices<'a> {
     table: &'a Table,
     picks: Vec<select::Pick>,
     names: Vec<String>,
+    unread: Vec<String>,
     next: usize,
 }
 
 impl Reader for Slices<'_> {
     fn names(&self) -> &[String] {
         &self.names
+    }
+
+    fn unread(&self) -> &[String] {
+        &self.unread
     }
 
     fn rows(&self) -> Option<u64> {

@@ -13,7 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::select::Pick;
+use super::select::{self, Pick};
 use super::{Origin, Place, ReadAs, Reader, Selection, Table, Texts, Values, batch_rows};
 use crate::{Error, Result};
 
@@ -21,6 +21,7 @@ pub(super) struct ParquetReader {
     path: PathBuf,
     file: SerializedFileReader<File>,
     names: Vec<String>,
+    unread: Vec<String>,
     columns: Vec<Column>,
     group: usize,
     left_in_group: usize,
@@ -67,7 +68,9 @@ impl ParquetReader {
                 .ok_or_else(|| Error::NotNumeric { column: name.clone(), kind: kind_of(&described) })?;
             Ok(Column { pick, name, stored, defined: described.max_def_level(), chunk: None })
         };
-        let columns = selection.resolve(&all)?.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
+        let picks = selection.resolve(&all)?;
+        let unread = select::unread(&all, &picks);
+        let columns = picks.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
         let names = columns.iter().map(|column| column.name.clone()).collect();
         check_compression(&file, &columns, path)?;
         let mut rows = 0u64;
@@ -80,7 +83,7 @@ impl ParquetReader {
             return Err(Error::NoRows { path: path.to_owned() });
         }
         let path = path.to_owned();
-        Ok(Self { path, file, names, columns, group: 0, left_in_group: 0, rows, next_row: 0 })
+        Ok(Self { path, file, names, unread, columns, group: 0, left_in_group: 0, rows, next_row: 0 })
     }
 
     /// Opens the next row group that has rows; `false` at the end of the file.
@@ -106,6 +109,10 @@ impl ParquetReader {
 impl Reader for ParquetReader {
     fn names(&self) -> &[String] {
         &self.names
+    }
+
+    fn unread(&self) -> &[String] {
+        &self.unread
     }
 
     fn rows(&self) -> Option<u64> {

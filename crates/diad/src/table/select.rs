@@ -117,7 +117,8 @@ impl Selection {
                 let missing: Vec<String> =
                     wanted.iter().filter(|name| !positions.contains_key(name.as_str())).cloned().collect();
                 if !missing.is_empty() {
-                    return Err(Error::MissingColumns { names: missing });
+                    let others = names.iter().filter(|name| !wanted.contains(name)).cloned().collect();
+                    return Err(Error::MissingColumns { names: missing, others });
                 }
                 wanted.iter().filter_map(|name| positions.get(name.as_str()).copied()).collect()
             }
@@ -131,6 +132,13 @@ impl Selection {
         let features = indices.into_iter().map(|index| Pick { index, read_as: read_as(index) });
         Ok(features.chain(label.map(|index| Pick { index, read_as: self.label_as })).collect())
     }
+}
+
+/// The names of the columns that were not picked.
+pub(super) fn unread(names: &[String], picks: &[Pick]) -> Vec<String> {
+    let picked: HashSet<usize> = picks.iter().map(|pick| pick.index).collect();
+    let others = names.iter().enumerate().filter(|(index, _)| !picked.contains(index));
+    others.map(|(_, name)| name.clone()).collect()
 }
 
 /// Checks that no two columns have the same name.
@@ -167,7 +175,7 @@ mod tests {
         assert!(matches!(indices(&Selection::except(&["z"])), Err(Error::UnknownColumn { .. })));
         assert!(matches!(indices(&Selection::only(["a"]).with_label("z")), Err(Error::UnknownColumn { .. })));
         let missing = indices(&Selection::only(["z", "a", "y"])).unwrap_err();
-        assert!(matches!(missing, Error::MissingColumns { names } if names == ["z", "y"]));
+        assert!(matches!(missing, Error::MissingColumns { names, .. } if names == ["z", "y"]));
     }
 
     #[test]

@@ -13,6 +13,16 @@ pub struct Moments<F> {
     second: Vec<F>,
 }
 
+impl<F: Real> Moments<F> {
+    /// Both moments of a group of `count` parameters.
+    pub fn visit(&mut self, count: usize, visit: &mut dyn FnMut(&mut [F])) {
+        for moment in [&mut self.first, &mut self.second] {
+            moment.resize(count, F::default());
+            visit(moment);
+        }
+    }
+}
+
 /// The factors of one step, the same for every group.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<F> {

@@ -6,6 +6,7 @@ mod pid;
 pub(crate) mod plan;
 mod profile;
 mod sampler;
+pub(crate) mod snapshot;
 mod start;
 pub(crate) mod structure;
 mod tables;
@@ -20,6 +21,7 @@ use crate::model::{Combination, Model};
 use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Params, Result};
 use sampler::Sampler;
+use snapshot::{Keeper, Snapshot};
 use tables::{Part, Sample};
 use trainer::{StepPlan, Trainer};
 pub use work::Work;
@@ -52,6 +54,17 @@ pub fn fit(
     matrix: &Matrix,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Detector> {
+    fit_keeping(params, encoder, matrix, None, observe)
+}
+
+/// As [`fit`], going on from what a keeper has and giving it snapshots.
+pub(crate) fn fit_keeping(
+    params: &Params,
+    encoder: Encoder,
+    matrix: &Matrix,
+    keeper: Option<&mut dyn Keeper>,
+    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Detector> {
     params.validate()?;
     let (rows, width) = (matrix.rows(), matrix.width);
     if width != encoder.features().len() || matrix.values.len() != rows * width {
@@ -60,8 +73,11 @@ pub fn fit(
     if !(2..=u32::MAX as usize).contains(&rows) {
         return Err(Error::TooFewRows { rows });
     }
-    let model = fit_model(params, matrix, Isa::detect(), observe)?;
-    Ok(combine(params, encoder, matrix, model))
+    let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
+    tracing::info!("trained the trees");
+    let detector = combine(params, encoder, matrix, model);
+    tracing::info!("combined the parts of the score");
+    Ok(detector)
 }
 
 /// Weighs the parts of the score against each other: over the training rows each has a middle of 0 and a spread of 1,
@@ -101,6 +117,7 @@ fn fit_model(
     params: &Params,
     matrix: &Matrix,
     isa: Isa,
+    mut keeper: Option<&mut dyn Keeper>,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Model<f32>> {
     if params.weight_trees == 0.0 {
@@ -108,7 +125,17 @@ fn fit_model(
     }
     let mut sampler = Sampler::new(matrix, params.batch, params.seed);
     let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
-    for step in 0..params.steps {
+    let mut done = 0;
+    if let Some(keeper) = &mut keeper
+        && let Some(kept) = keeper.resume()?
+    {
+        done = usize::try_from(kept.step).unwrap_or(usize::MAX);
+        if done > params.steps || !kept.restore(&mut trainer) {
+            return Err(keeper.misfit());
+        }
+        sampler.skip(done);
+    }
+    for step in done..params.steps {
         let annealed = if params.anneal == 0 { 1.0 } else { (step as f64 / params.anneal as f64).min(1.0) };
         let temperature = 1.0 + annealed * (params.min_temperature - 1.0);
         if annealed >= 1.0 {
@@ -131,7 +158,14 @@ fn fit_model(
         let kept = keep.iter().filter(|&&k| k).count().max(1) as f64;
         let loss = trainer.pid.loss * (1.0 - params.dropout) / kept;
         let work = trainer.work(2 * params.batch.min(matrix.rows()));
-        if observe(Progress { step: step + 1, steps: params.steps, loss, temperature, work }).is_break() {
+        let stop =
+            observe(Progress { step: step + 1, steps: params.steps, loss, temperature, work }).is_break();
+        if let Some(keeper) = &mut keeper
+            && (keeper.is_due() || stop)
+        {
+            keeper.keep(&Snapshot::of(&mut trainer, step + 1))?;
+        }
+        if stop {
             return Err(Error::Stopped);
         }
     }

@@ -39,17 +39,30 @@ impl<'a, F: Real> Sampler<'a, F> {
         }
     }
 
-    /// Draws the batch and the points of a step. Rows left over at the end of a pass that do not fill a batch
-    /// are skipped in that pass.
-    pub fn draw(&mut self, step: usize) {
+    /// Leaves out the draws of the first `steps` steps.
+    pub fn skip(&mut self, steps: usize) {
+        for _ in 0..steps {
+            self.advance();
+        }
+    }
+
+    /// Goes on to the next batch, in a new order where the pass is over; gives its place.
+    fn advance(&mut self) -> std::ops::Range<usize> {
         if self.position + self.batch > self.order.len() {
             let count = self.order.len();
             Stream::new(self.seed, Purpose::Shuffle, self.pass).shuffle_front(&mut self.order, count);
             self.position = 0;
             self.pass += 1;
         }
-        let chosen = &self.order[self.position..self.position + self.batch];
         self.position += self.batch;
+        self.position - self.batch..self.position
+    }
+
+    /// Draws the batch and the points of a step. Rows left over at the end of a pass that do not fill a batch
+    /// are skipped in that pass.
+    pub fn draw(&mut self, step: usize) {
+        let place = self.advance();
+        let chosen = &self.order[place];
         let (matrix, seed) = (self.matrix, self.seed);
         let block_count = self.points.len() as u64;
         self.rows

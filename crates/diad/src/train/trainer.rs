@@ -197,6 +197,34 @@ impl<F: Real> Trainer<F> {
         }
     }
 
+    /// Every number that a step starts from and changes, tensor after tensor in a fixed order. The features that trees
+    /// have chosen for good are not among them.
+    pub fn visit_state(&mut self, visit: &mut dyn FnMut(&mut [F])) {
+        for (layer, moments) in self.model.layers.iter_mut().zip(&mut self.moments) {
+            if let Selectors::Soft(soft) = &mut layer.selectors {
+                for (logits, moments) in soft.logits.iter_mut().zip(&mut moments.logits) {
+                    visit(logits);
+                    moments.visit(logits.len(), visit);
+                }
+            }
+            for (tensor, moments) in [
+                (&mut layer.thresholds, &mut moments.thresholds),
+                (&mut layer.log_slopes, &mut moments.log_slopes),
+                (&mut layer.keys, &mut moments.keys),
+                (&mut layer.queries, &mut moments.queries),
+            ] {
+                visit(tensor);
+                moments.visit(tensor.len(), visit);
+            }
+            visit(&mut layer.leaf_weights);
+        }
+    }
+
+    /// Says how many steps were done.
+    pub fn set_steps(&mut self, steps: usize) {
+        self.steps = steps;
+    }
+
     /// Leaf sums of the rows at the last step, `[tree][leaf]`.
     #[cfg(test)]
     pub fn row_sums(&self) -> &[F] {

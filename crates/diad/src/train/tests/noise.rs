@@ -43,7 +43,7 @@ fn informative_share(seed: u64, learning_rate: f64) -> f64 {
         ..Params::default()
     };
     let matrix = clusters_and_noise(seed);
-    let model = fit_model(&params, &matrix, Isa::detect(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let model = fit_model(&params, &matrix, Isa::detect(), None, &mut |_| ControlFlow::Continue(())).unwrap();
     let mut count = [0, 0];
     for layer in &model.layers {
         let Selectors::Fixed(pairs) = &layer.selectors else { panic!("selectors are one-hot after a fit") };

@@ -1,0 +1,101 @@
+//! What the fuzz targets share: a table of bytes, and a file of bytes in memory where the system has such files.
+
+use std::cell::RefCell;
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use diad::Result;
+use diad::encode::{Encoder, Roles};
+use diad::table::{FileSource, Reader, Selection, Source, panic_is_caught, read_stream};
+use tempfile::NamedTempFile;
+
+/// Batches that are read of one table. A few bytes can stand for very many rows without values.
+const MOST_BATCHES: usize = 16;
+
+/// Bytes that are read as standard input is.
+pub struct Bytes<'a>(pub &'a [u8]);
+
+impl Source for Bytes<'_> {
+    fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
+        read_stream(Box::new(self.0), Path::new("input"), selection)
+    }
+}
+
+/// A table whose batches come to an end.
+struct Short<'a, S>(&'a S);
+
+struct ShortReader<'a>(Box<dyn Reader + 'a>, usize);
+
+impl<S: Source> Source for Short<'_, S> {
+    fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
+        Ok(Box::new(ShortReader(self.0.open(selection)?, MOST_BATCHES)))
+    }
+}
+
+impl Reader for ShortReader<'_> {
+    fn names(&self) -> &[String] {
+        self.0.names()
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn next_batch(&mut self) -> Result<Option<diad::table::Table>> {
+        match self.1.checked_sub(1) {
+            Some(left) => self.1 = left,
+            None => return Ok(None),
+        }
+        self.0.next_batch()
+    }
+}
+
+/// Everything a fit does with a table before it trains. A table gives finite numbers, or an error of one line.
+pub fn take_in(source: &impl Source) {
+    match Encoder::fit_encode_as(&Short(source), &Roles::default(), diad::Scale::Both) {
+        Ok((encoder, matrix)) => {
+            assert_eq!(matrix.width, encoder.features().len());
+            assert!(matrix.values.iter().all(|value| value.is_finite()));
+        }
+        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+    }
+}
+
+/// Gives the bytes to `work` as a file.
+pub fn as_file<T>(bytes: &[u8], work: impl FnOnce(&Path) -> T) -> T {
+    thread_local! {
+        static FILE: RefCell<NamedTempFile> = RefCell::new(new_file());
+    }
+    FILE.with_borrow_mut(|file| {
+        file.as_file_mut().set_len(0).expect("an empty file");
+        file.rewind().expect("a start");
+        file.write_all(bytes).expect("room");
+        work(file.path())
+    })
+}
+
+/// A file whose name says Parquet: its first bytes need not say it too.
+fn new_file() -> NamedTempFile {
+    let memory = Path::new("/dev/shm");
+    let mut file = tempfile::Builder::new();
+    file.suffix(".parquet");
+    if memory.is_dir() { file.tempfile_in(memory) } else { file.tempfile() }.expect("a file")
+}
+
+/// A file of bytes as a table.
+pub fn take_in_file(bytes: &[u8]) {
+    as_file(bytes, |path| take_in(&FileSource::new(path)));
+}
+
+/// Does all work on this thread, which saves the way to others and back, and lets the Parquet library panic: libFuzzer stops
+/// at every panic, but the reader turns those into errors.
+pub fn begin() {
+    let here = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    here.build_global().expect("a first pool");
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !panic_is_caught() {
+            default(info);
+        }
+    }));
+}
