@@ -1,11 +1,11 @@
 //! `cargo xtask browser`: opens reports in a real browser.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{check, find, target};
+use crate::{check, find, install_packages, target};
 
 /// Programs the tests need, and the Debian packages they come from.
 const NEEDED: [(&str, &[&str]); 3] =
@@ -46,15 +46,5 @@ fn install() -> Result<()> {
         .flat_map(|need| need.1)
         .copied()
         .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    if find("apt-get").is_none() {
-        bail!("the browser tests need {}; install them", missing.join(", "));
-    }
-    println!("Installing {}", missing.join(", "));
-    check(Command::new("apt-get").args(["update", "-qq"]), "apt-get update")?;
-    let mut apt = Command::new("apt-get");
-    apt.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing).stdout(Stdio::null());
-    check(apt.env("DEBIAN_FRONTEND", "noninteractive"), "apt-get install")
+    if missing.is_empty() { Ok(()) } else { install_packages("the browser tests", &missing) }
 }

@@ -5,7 +5,7 @@ mod python;
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -86,6 +86,18 @@ fn target() -> PathBuf {
 fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+}
+
+/// Installs Debian packages that something needs.
+fn install_packages(what: &str, packages: &[&str]) -> Result<()> {
+    if find("apt-get").is_none() {
+        bail!("{what} need {}; install them", packages.join(", "));
+    }
+    println!("Installing {}", packages.join(", "));
+    check(Command::new("apt-get").args(["update", "-qq"]), "apt-get update")?;
+    let mut apt = Command::new("apt-get");
+    apt.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages).stdout(Stdio::null());
+    check(apt.env("DEBIAN_FRONTEND", "noninteractive"), "apt-get install")
 }
 
 /// Runs a program and fails if it does.

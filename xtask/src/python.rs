@@ -1,11 +1,11 @@
 //! `cargo xtask python`: builds the Python package into a new virtual environment and tests it there.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, check, find, root, target};
+use crate::{cargo, check, find, install_packages, root, target};
 
 /// What builds the package, and what its tests compare it with.
 const NEEDED: [&str; 10] = [
@@ -25,6 +25,11 @@ const NEEDED: [&str; 10] = [
 pub fn run() -> Result<()> {
     let python =
         find("python3").context("there is no python3; install Python 3.10 or newer with its venv module")?;
+    let mut complete = Command::new(&python);
+    if !complete.args(["-c", "import ensurepip, venv"]).stderr(Stdio::null()).status()?.success() {
+        // Debian has them in a package of their own.
+        install_packages("the tests of the Python package", &["python3-venv"])?;
+    }
     let folder = target().join("python");
     if folder.exists() {
         fs::remove_dir_all(&folder).context("cannot remove the earlier virtual environment")?;
