@@ -40,8 +40,8 @@ pub struct Wiring<F: 'static> {
     pub steepness: Vec<F>,
     /// The leaf weights as polynomial coefficients, `[tree][output][set of splits]`.
     coefficients: Vec<F>,
-    /// The trees in an order in which each comes after those it looks at, and trees of the same features come
-    /// together, so that what they pass on is still in the nearest cache.
+    /// The trees in an order in which each comes after those it looks at: grove after grove, and in each trees of the same
+    /// features together, so that what they pass on is still in the nearest cache.
     pub order: Vec<u32>,
     /// Output columns per tree: 1 when all its outputs agree, else all.
     pub distinct: usize,
@@ -92,6 +92,13 @@ impl<F: Real> Wiring<F> {
     /// Trees of the same features, which nothing but each other flows into. Empty until selectors are one-hot.
     pub fn groups(&self) -> &[Vec<u32>] {
         &self.groups
+    }
+
+    /// The part of the order that is a grove's.
+    pub fn order_of(&self, grove: usize) -> &[u32] {
+        let Shape { layers, grove: size, .. } = self.shape;
+        let start = layers * grove * size;
+        &self.order[start..start + layers * self.shape.in_layer(grove)]
     }
 
     /// Output columns in all.
@@ -191,12 +198,12 @@ impl<F: Real> Wiring<F> {
             })
             .collect();
         let shape = self.shape;
-        self.order.sort_by_key(|&tree| (pairs[tree as usize], shape.grove_of(tree as usize), tree));
-        self.groups = self
-            .order
-            .chunk_by(|&a, &b| pairs[a as usize] == pairs[b as usize])
-            .map(<[u32]>::to_vec)
-            .collect();
+        let grove = |tree: u32| shape.grove_of(tree as usize);
+        self.order.sort_by_key(|&tree| (grove(tree), pairs[tree as usize], tree));
+        let mut by_pair = self.order.clone();
+        by_pair.sort_by_key(|&tree| (pairs[tree as usize], grove(tree), tree));
+        self.groups =
+            by_pair.chunk_by(|&a, &b| pairs[a as usize] == pairs[b as usize]).map(<[u32]>::to_vec).collect();
         for (index, group) in self.groups.iter().enumerate() {
             for &tree in group {
                 self.trees[tree as usize].group = index as u32;

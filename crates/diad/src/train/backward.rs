@@ -43,10 +43,11 @@ impl<F: Real> Default for BackwardScratch<F> {
     }
 }
 
-/// Adds a block's share of the gradient to `gradient`, laid out by `plan`. The block holds what its forward pass
-/// left behind.
+/// Adds a block's share of the gradient to `gradient`, laid out by `plan`, for trees in an order in which each comes after
+/// those it looks at. The block holds what its forward pass left behind.
 pub fn backward<F: Real>(
     forward: Forward<F>,
+    order: &[u32],
     plan: &Plan<F>,
     block: &Block<F>,
     direct: Direct<F>,
@@ -59,7 +60,7 @@ pub fn backward<F: Real>(
     let BackwardScratch { values: values_scratch, upstream, by_value, unused, by_tree } = scratch;
     by_tree.resize((shape.all_trees() - shape.trees) * lanes, Lane::default());
     upstream.resize(shape.outputs * lanes, Lane::default());
-    for tree in forward.wiring.order.iter().rev().map(|&t| t as usize).filter(|&t| plan.active[t]) {
+    for tree in order.iter().rev().map(|&t| t as usize).filter(|&t| plan.active[t]) {
         let inputs = &forward.wiring.trees[tree];
         let span = plan.spans[tree];
         let later = Columns { lanes: by_tree, stride: lanes };

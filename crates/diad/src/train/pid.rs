@@ -1,6 +1,7 @@
 //! The partial-identification objective: a tree is good when its leaves hold much volume and few rows, or
 //! the other way round. Also the leaf weights that follow from it.
 
+use super::trainer::StepPlan;
 use crate::kernel::{Real, walsh};
 
 /// Added to the range when sparsities are scaled.
@@ -21,26 +22,29 @@ pub struct Pid<F> {
 }
 
 impl<F: Real> Pid<F> {
-    /// Evaluates the objective from the leaf sums of rows and of uniform points.
+    /// Forgets the last step, and makes room for so many leaves.
+    pub fn begin(&mut self, leaves: usize) {
+        self.loss = 0.0;
+        for part in [&mut self.row_gains, &mut self.volume_gains, &mut self.sparsity] {
+            part.clear();
+            part.resize(leaves, F::default());
+        }
+    }
+
+    /// Evaluates what some trees add to the objective, from the leaf sums of rows and of uniform points.
     ///
     /// The sums of a tree add up to the number of rows whatever its splits do, so the totals that normalise
     /// them have no derivative.
     pub fn evaluate(
         &mut self,
-        rows: &[F],
-        volumes: &[F],
+        trees: impl Iterator<Item = usize>,
+        [rows, volumes]: [&[F]; 2],
         leaves: usize,
-        smoothing: f64,
-        keep: &[bool],
-        dropout: f64,
+        step: StepPlan,
     ) {
-        let share = 1.0 - dropout;
-        self.loss = 0.0;
-        for part in [&mut self.row_gains, &mut self.volume_gains, &mut self.sparsity] {
-            part.clear();
-            part.resize(rows.len(), F::default());
-        }
-        for (tree, &kept) in keep.iter().enumerate() {
+        let (share, smoothing) = (1.0 - step.dropout, step.smoothing);
+        for tree in trees {
+            let kept = step.keep[tree];
             let range = tree * leaves..(tree + 1) * leaves;
             let total = |sums: &[F]| sums.iter().map(|s| s.to_f64() + smoothing).sum::<f64>();
             let (all_rows, all_volume) = (total(&rows[range.clone()]), total(&volumes[range.clone()]));

@@ -54,6 +54,8 @@ pub struct Trainer<F: 'static> {
     steps: usize,
     row_sums: Vec<F>,
     volume_sums: Vec<F>,
+    /// Leaf sums of each block, and its share of the gradient.
+    block_sums: Vec<Vec<F>>,
     partials: Vec<Vec<F>>,
     scratch: Pool<Scratch<F>>,
     backward_scratch: Pool<BackwardScratch<F>>,
@@ -87,6 +89,7 @@ impl<F: Real> Trainer<F> {
             steps: 0,
             row_sums: Vec::new(),
             volume_sums: Vec::new(),
+            block_sums: Vec::new(),
             partials: Vec::new(),
             scratch: Pool(Mutex::new(Vec::new())),
             backward_scratch: Pool(Mutex::new(Vec::new())),
@@ -118,10 +121,19 @@ impl<F: Real> Trainer<F> {
         self.wiring.separate = leaf_gradients;
         self.wiring.update(&self.model, temperature);
         self.plan.update(&self.model, &self.wiring, step.keep, leaf_gradients);
-        self.forward(rows, points);
-        let leaves = self.model.shape.leaves();
-        self.pid.evaluate(&self.row_sums, &self.volume_sums, leaves, step.smoothing, step.keep, step.dropout);
-        self.backward(rows, points, step.keep);
+        self.begin(rows.len(), points.len());
+        let shape = self.model.shape;
+        // Grove by grove, so that what the forward pass leaves behind is still in the caches when the backward pass needs it.
+        for grove in 0..shape.groves() {
+            self.forward(rows, points, grove);
+            let in_grove = |layer| {
+                (0..shape.in_layer(grove)).map(move |t| shape.earlier(layer) + grove * shape.grove + t)
+            };
+            let trees = (0..shape.layers).flat_map(in_grove);
+            self.pid.evaluate(trees, [&self.row_sums, &self.volume_sums], shape.leaves(), step);
+            self.backward(rows, points, step.keep, grove);
+        }
+        add_up(&mut self.partials);
         parameter_gradients(&self.model, &self.wiring, &self.plan, &self.partials[0], temperature)
     }
 
@@ -130,53 +142,63 @@ impl<F: Real> Trainer<F> {
         Work::of_step(&self.model, &self.wiring, &self.plan, rows)
     }
 
-    /// Leaf sums of rows and points, summed block by block in order.
-    fn forward(&mut self, rows: &mut [Block<F>], points: &mut [Block<F>]) {
-        let forward = Forward { model: &self.model, wiring: &self.wiring };
-        let trees = self.model.shape.all_trees();
-        let (scratch, wanted) = (&self.scratch, &self.plan.wanted);
-        let row_blocks = rows.len();
-        let mut sums: Vec<Vec<F>> = rows
-            .par_iter_mut()
-            .chain(points)
-            .with_max_len(1)
-            .map(|block| {
-                let mut sums = vec![F::default(); trees * forward.model.shape.leaves()];
-                scratch.with(|s| forward.trees(&forward.wiring.order, block, s, &mut sums, wanted));
-                sums
-            })
-            .collect();
-        add_up(&mut sums[..row_blocks]);
-        add_up(&mut sums[row_blocks..]);
-        self.row_sums = std::mem::take(&mut sums[0]);
-        self.volume_sums = std::mem::take(&mut sums[row_blocks]);
-        let leaves = forward.model.shape.leaves();
-        self.row_sums.chunks_exact_mut(leaves).chain(self.volume_sums.chunks_exact_mut(leaves)).for_each(
-            |sums| {
-                walsh(sums);
-                // The transform rounds: an empty leaf may come out below zero, by more than a small smoothing.
-                sums.iter_mut().for_each(|sum| *sum = sum.max(F::default()));
-            },
-        );
+    /// Makes room for the sums of a step.
+    fn begin(&mut self, row_blocks: usize, point_blocks: usize) {
+        let zero = |sums: &mut Vec<F>, len: usize| {
+            sums.clear();
+            sums.resize(len, F::default());
+        };
+        let leaves = self.model.shape.all_trees() * self.model.shape.leaves();
+        self.pid.begin(leaves);
+        zero(&mut self.row_sums, leaves);
+        zero(&mut self.volume_sums, leaves);
+        self.block_sums.resize(row_blocks + point_blocks, Vec::new());
+        self.partials.resize(row_blocks + point_blocks, Vec::new());
+        let gradients = self.plan.gradient_len();
+        self.block_sums.par_iter_mut().for_each(|sums| zero(sums, leaves));
+        self.partials.par_iter_mut().for_each(|partial| zero(partial, gradients));
     }
 
-    /// Block gradients, summed into the first of `partials`.
-    fn backward(&mut self, rows: &[Block<F>], points: &[Block<F>], keep: &[bool]) {
+    /// Leaf sums of rows and points in the trees of a grove, summed block by block in order.
+    fn forward(&mut self, rows: &mut [Block<F>], points: &mut [Block<F>], grove: usize) {
         let forward = Forward { model: &self.model, wiring: &self.wiring };
+        let (order, leaves) = (self.wiring.order_of(grove), self.model.shape.leaves());
+        let (scratch, wanted) = (&self.scratch, &self.plan.wanted);
+        let row_blocks = rows.len();
+        rows.par_iter_mut().chain(points).zip(&mut self.block_sums).with_max_len(1).for_each(
+            |(block, sums)| {
+                scratch.with(|s| forward.trees(order, block, s, sums, wanted));
+            },
+        );
+        let (of_rows, of_points) = self.block_sums.split_at(row_blocks);
+        for (total, blocks) in [(&mut self.row_sums, of_rows), (&mut self.volume_sums, of_points)] {
+            for &tree in order {
+                let range = tree as usize * leaves..(tree as usize + 1) * leaves;
+                let total = &mut total[range.clone()];
+                for block in blocks {
+                    total.iter_mut().zip(&block[range.clone()]).for_each(|(total, sum)| *total += *sum);
+                }
+                walsh(total);
+                // The transform rounds: an empty leaf may come out below zero, by more than a small smoothing.
+                total.iter_mut().for_each(|sum| *sum = sum.max(F::default()));
+            }
+        }
+    }
+
+    /// Block gradients of the trees of a grove, each added to its own of `partials`.
+    fn backward(&mut self, rows: &[Block<F>], points: &[Block<F>], keep: &[bool], grove: usize) {
+        let forward = Forward { model: &self.model, wiring: &self.wiring };
+        let order = self.wiring.order_of(grove);
         let (plan, pid, scratch) = (&self.plan, &self.pid, &self.backward_scratch);
-        self.partials.resize(rows.len() + points.len(), Vec::new());
         self.partials.par_iter_mut().enumerate().with_max_len(1).for_each(|(i, partial)| {
-            partial.clear();
-            partial.resize(plan.gradient_len(), F::default());
             let (block, gains) = if i < rows.len() {
                 (&rows[i], &pid.row_gains)
             } else {
                 (&points[i - rows.len()], &pid.volume_gains)
             };
             let direct = Direct::Leaves { gains, trees: keep };
-            scratch.with(|s| backward(forward, plan, block, direct, s, partial));
+            scratch.with(|s| backward(forward, order, plan, block, direct, s, partial));
         });
-        add_up(&mut self.partials);
     }
 
     /// One Adam step on everything but the leaf weights. One-hot selectors stay as they are.

@@ -248,7 +248,15 @@ impl<F: Real> Trees<F> {
             for (i, slope) in slopes.iter().enumerate() {
                 lanes[i / LANES].0[i % LANES] = F::from_f64(share * slope);
             }
-            backward(forward, &self.plan, block, Direct::Rows(&lanes), &mut scratch, &mut sums);
+            backward(
+                forward,
+                &self.wiring.order,
+                &self.plan,
+                block,
+                Direct::Rows(&lanes),
+                &mut scratch,
+                &mut sums,
+            );
         }
         parameter_gradients(&self.model, &self.wiring, &self.plan, &sums, temperature)
     }

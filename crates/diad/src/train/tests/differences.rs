@@ -130,7 +130,15 @@ fn check_scores(kind: &Kind, seed: u64) {
         by_score[i / LANES].0[i % LANES] = w / shape.all_trees() as f64;
     }
     let mut sums = vec![0.0; plan.gradient_len()];
-    backward(forward, &plan, &block, Direct::Rows(&by_score), &mut BackwardScratch::default(), &mut sums);
+    backward(
+        forward,
+        &trainer.wiring.order,
+        &plan,
+        &block,
+        Direct::Rows(&by_score),
+        &mut BackwardScratch::default(),
+        &mut sums,
+    );
     let gradients = parameter_gradients(&trainer.model, &trainer.wiring, &plan, &sums, kind.temperature);
     check(kind, &model, &gradients, &[], |model| {
         let scores = naive::run(model, kind.temperature, &x).scores();

@@ -203,7 +203,15 @@ fn supervised<F: Real>(
     plan.update(&trainer.model, &trainer.wiring, &vec![true; trainer.model.shape.all_trees()], true);
     let forward = Forward { model: &trainer.model, wiring: &trainer.wiring };
     let mut sums = vec![F::default(); plan.gradient_len()];
-    backward(forward, &plan, &rows[0], Direct::Rows(&lanes), &mut BackwardScratch::default(), &mut sums);
+    backward(
+        forward,
+        &trainer.wiring.order,
+        &plan,
+        &rows[0],
+        Direct::Rows(&lanes),
+        &mut BackwardScratch::default(),
+        &mut sums,
+    );
     let temperature = F::from_f64(temperature);
     let gradients = parameter_gradients(&trainer.model, &trainer.wiring, &plan, &sums, temperature);
     compare_gradients(&gradients, &golden["grads"], &trainer.model, tolerance);
