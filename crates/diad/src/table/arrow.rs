@@ -29,6 +29,10 @@ pub(super) use messages::MAGIC;
 /// Bytes that a compressed buffer may grow to.
 const LARGEST_BUFFER: u64 = 2 << 30;
 
+/// Rows of a batch that may have no bytes of their own: those of columns without any value, or of no columns. A file of a few bytes
+/// could announce any number.
+const MOST_BARE_ROWS: usize = 1 << 22;
+
 const CUT_OFF: &str = "it is cut off";
 const SENSELESS: &str = "its parts contradict each other";
 
@@ -143,6 +147,9 @@ impl<'a> ArrowReader<'a> {
 
     fn add_rows(&mut self, message: &[u8], body: &[u8]) -> Option<()> {
         let batch = Batch::new(Flat::root(message)?.table(2)?, body)?;
+        if self.columns.is_empty() && !batch.may_be_bare() {
+            return None;
+        }
         for column in &mut self.columns {
             let kind = column.field.dictionary.map_or(column.field.kind, |(_, index)| index);
             column.stored = Some(batch.column(kind, column.before)?);
@@ -250,8 +257,16 @@ impl<'a> Batch<'a> {
         })
     }
 
+    /// Whether there are so few rows that they may have no bytes of their own.
+    fn may_be_bare(&self) -> bool {
+        self.rows <= MOST_BARE_ROWS.max(self.body.len())
+    }
+
     /// A column of a kind that is read, after what comes before it.
     fn column(&self, kind: Kind, before: Taken) -> Option<Stored> {
+        if kind == Kind::Null && !self.may_be_bare() {
+            return None;
+        }
         if self.nodes.long(before.nodes, 2, 0)? != i64::try_from(self.rows).ok()? {
             return None;
         }
