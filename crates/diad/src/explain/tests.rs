@@ -379,7 +379,11 @@ fn explaining_takes_at_most_twice_as_long_as_scoring() {
         started.elapsed()
     };
     let (mut scoring, mut explaining) = (std::time::Duration::MAX, std::time::Duration::MAX);
-    for _ in 0..15 {
+    // On a busy machine it takes more rounds until both have had the processor to themselves.
+    for round in 0..150 {
+        if round >= 15 && explaining <= 2 * scoring {
+            break;
+        }
         scoring = scoring.min(time(&|| drop(detector.score(&data).unwrap())));
         explaining = explaining.min(time(&|| drop(explainer.contributions(&data).unwrap())));
     }
