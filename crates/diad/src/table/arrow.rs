@@ -202,10 +202,6 @@ impl Reader for ArrowReader<'_> {
         &self.unread
     }
 
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
     fn next_batch(&mut self) -> Result<Option<Table>> {
         if self.given == self.rows {
             self.rows = 0;

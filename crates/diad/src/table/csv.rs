@@ -59,10 +59,6 @@ impl<R: BufRead> Reader for CsvReader<R> {
         &self.unread
     }
 
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
     fn next_batch(&mut self) -> Result<Option<Table>> {
         let most = batch_rows(self.cells.width);
         self.cells.clear();

@@ -184,7 +184,9 @@ pub trait Reader {
         &[]
     }
     /// Number of rows in all, where the source knows it without reading them.
-    fn rows(&self) -> Option<u64>;
+    fn rows(&self) -> Option<u64> {
+        None
+    }
     /// The next rows, at most [`BATCH_ROWS`] of them, or `None` at the end.
     ///
     /// # Errors
