@@ -14,6 +14,7 @@ fn tiny() -> Params {
     Params {
         layers: 2,
         trees: 12,
+        outputs: 2,
         steps: 30,
         warmup: 10,
         anneal: 15,

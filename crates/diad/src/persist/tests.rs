@@ -21,6 +21,7 @@ fn small_detector(seed: u64) -> Detector {
     let params = Params {
         layers: 2,
         trees: 3,
+        outputs: 2,
         depth: 2,
         attention: 2,
         steps: 6,

@@ -27,7 +27,16 @@ fn detector() -> &'static Detector {
         let names = (0..WIDTH).map(|c| format!("c{c}")).collect();
         let (encoder, matrix) =
             Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[], crate::Scale::Linear).unwrap();
-        let params = Params { trees: 20, steps: 40, warmup: 10, anneal: 20, batch: 256, ..Params::default() };
+        let params = Params {
+            layers: 3,
+            trees: 20,
+            outputs: 2,
+            steps: 40,
+            warmup: 10,
+            anneal: 20,
+            batch: 256,
+            ..Params::default()
+        };
         let detector = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
         assert!(detector.wiring.trees.iter().any(|tree| !tree.columns.is_empty()));
         detector

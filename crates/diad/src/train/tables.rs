@@ -1,9 +1,12 @@
 //! The parts of the score that need no training: how far a row lies in the tails of its columns, how sparse the data
 //! are around its values, and how unlikely it is given which columns go together.
 
+mod column;
+
 use rayon::prelude::*;
 
-use crate::encode::{Encoder, Matrix, SPACED_LEVELS, place_of};
+use self::column::Column;
+use crate::encode::{Encoder, Matrix};
 use crate::model::{Curve, Grid, Tables, place};
 use crate::params::Params;
 use crate::rng::{Purpose, Stream};
@@ -11,48 +14,13 @@ use crate::rng::{Purpose, Stream};
 /// Most rows the tables are made from, and most values.
 const ROWS: usize = 1 << 16;
 const CELLS: usize = 1 << 24;
-/// Nodes at which the density of a column is counted. Columns of two values have two.
-const DENSITY_NODES: usize = 32;
-/// By how much the logarithm of a tail may change from node to node of a curve.
-const TAIL_STEP: f64 = 0.1;
-/// Nodes of each side of the grid of a relation.
-const RELATION_NODES: usize = 8;
-/// The largest sparsity, as a logarithm: beyond, emptier is not more unusual.
-const LOG_SPARSITY_LIMIT: f64 = 6.0;
+/// How much it can count, as a logarithm, that two values go together more or less often than by chance.
+const RELATION_LIMIT: f64 = 1.0;
 /// Most pairs among which relations are sought, and rows that are looked at for it.
 const RELATION_PAIRS: usize = 3000;
 const RELATION_ROWS: usize = 8192;
 /// How many standard deviations above chance a relation must be to count as found.
 const BEYOND_CHANCE: f64 = 3.0;
-
-/// A column of the sample.
-struct Column {
-    values: Vec<f32>,
-    two_valued: bool,
-    /// Positions of its categories; 0 for numbers.
-    positions: usize,
-    /// Where its curves have their nodes.
-    nodes: Vec<f32>,
-    /// How surprising a value is, the logarithm of volume over rows, at equally spaced nodes.
-    surprise: Curve,
-    /// The standard deviation of the surprise. Near zero for uniform noise.
-    unevenness: f32,
-}
-
-impl Column {
-    fn varies(&self) -> bool {
-        self.nodes.len() > 1
-    }
-
-    /// Nodes of a side of a grid. Frequent categories lie on them.
-    fn grid_nodes(&self) -> usize {
-        match self.positions {
-            0 if self.two_valued => 2,
-            0 => RELATION_NODES,
-            positions => positions.clamp(2, SPACED_LEVELS),
-        }
-    }
-}
 
 /// A sample of rows and what is known of their columns.
 pub struct Sample {
@@ -103,8 +71,8 @@ impl Sample {
         let telling = origins.par_iter().enumerate();
         let columns =
             telling.map(|(feature, &origin)| match encoder.columns()[origin as usize].positions() {
-                0 => column(matrix, &rows, feature),
-                positions => category(matrix, &rows, feature, positions),
+                0 => Column::of_numbers(matrix, &rows, feature),
+                positions => Column::of_categories(matrix, &rows, feature, positions),
             });
         Self { columns: columns.collect(), rows, origins }
     }
@@ -123,31 +91,27 @@ impl Sample {
     /// The logarithm of one over the share of rows at or beyond a value, towards the nearer end, times the column's
     /// unevenness.
     pub fn tails(&self) -> Part {
-        self.part(self.curves(tails), Vec::new())
+        self.part(self.curves(Column::tails), Vec::new())
     }
 
     /// Volume over rows in each column.
     pub fn sparsity(&self) -> Part {
-        let limit = |log: &f32| libm::exp(f64::from(*log).min(LOG_SPARSITY_LIMIT)) as f32;
-        let sparsity = |column: &Column| Curve {
-            values: column.surprise.values.iter().map(limit).collect(),
-            ..column.surprise.clone()
-        };
-        self.part(self.curves(|column| at_nodes(column, &sparsity(column))), Vec::new())
+        self.part(self.curves(Column::sparsity), Vec::new())
     }
 
     /// Minus the logarithm of the density of a row, if columns depend on each other along a tree: the surprise of each
     /// column, and for each branch of the tree how much less likely the two values are together than apart. The tree
     /// is the one whose branches tell most (Chow and Liu).
     pub fn relations(&self, params: &Params) -> Part {
-        let curves = self.curves(|column| at_nodes(column, &column.surprise));
+        let curves = self.curves(Column::surprise);
         if params.interactions < 2 {
             return self.part(curves, Vec::new());
         }
         let strength = params.relation_strength;
         let grid = |&features: &[u32; 2]| {
             let counts = self.count(features, 1);
-            let values = counts.apart().iter().map(|log| (log * strength) as f32).collect();
+            let limited = |log: &f64| (log.clamp(-RELATION_LIMIT, RELATION_LIMIT) * strength) as f32;
+            let values = counts.apart().iter().map(limited).collect();
             Grid { features, nodes: counts.nodes, values }
         };
         self.part(curves, self.tree(params.seed).par_iter().map(grid).collect())
@@ -184,7 +148,7 @@ impl Sample {
         let varied = self.features(Column::varies);
         let curve = |feature: u32| {
             let column = &self.columns[feature as usize];
-            Curve { feature, nodes: column.nodes.clone(), values: values(column) }
+            Curve { feature, nodes: column.nodes().to_vec(), values: values(column) }
         };
         varied.into_par_iter().map(curve).collect()
     }
@@ -275,101 +239,6 @@ pub fn middle_and_spread(values: &[f32]) -> (f32, f32) {
     let distances: f64 = sorted.iter().map(|&value| f64::from((value - middle).abs())).sum();
     let spread = (quantile(0.75) - quantile(0.25)).max((0.2 * distances / sorted.len() as f64) as f32);
     (middle, spread)
-}
-
-fn column(matrix: &Matrix, rows: &[usize], feature: usize) -> Column {
-    let values: Vec<f32> = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
-    let mut sorted = values.clone();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
-    let two_valued = values.iter().all(|&v| v == low || v == high);
-    let count = if two_valued { 2 } else { DENSITY_NODES };
-    let spaced = |node: usize| (node as f32 * 2.0 - (count - 1) as f32) / (count - 1) as f32;
-    let spaced: Vec<f32> = (0..count).map(spaced).collect();
-    let logs = surprise(&values, count);
-    let nodes = match (low == high, two_valued) {
-        (true, _) => vec![low],
-        (_, true) => spaced.clone(),
-        _ => nodes(&spaced, &sorted),
-    };
-    let surprise = Curve { feature: feature as u32, nodes: spaced, values: logs };
-    let logs = values.iter().map(|&value| f64::from(surprise.at(value)));
-    let n = values.len() as f64;
-    let mean = logs.clone().sum::<f64>() / n;
-    let unevenness = (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / n).sqrt() as f32;
-    Column { values, two_valued, positions: 0, nodes, surprise, unevenness }
-}
-
-/// A column of categories. Every category has a node, and so has one that the training did not have.
-fn category(matrix: &Matrix, rows: &[usize], feature: usize, positions: usize) -> Column {
-    let values: Vec<f32> = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
-    let nodes: Vec<f32> = (0..=positions).map(|position| place_of(position, positions)).collect();
-    let mut counts = vec![0.0f64; nodes.len()];
-    for value in &values {
-        counts[nodes.partition_point(|node| node < value)] += 1.0;
-    }
-    let n = values.len() as f64;
-    // Half of the range for every category, as if set against all others together.
-    let volume = 0.5;
-    let surprise = |count: &f64| libm::log(volume * (n + positions as f64) / (count + 1.0)) as f32;
-    let logs: Vec<f32> = counts.iter().map(surprise).collect();
-    let mean = counts.iter().zip(&logs).map(|(count, &log)| count * f64::from(log)).sum::<f64>() / n;
-    let spread = counts.iter().zip(&logs).map(|(count, &log)| count * (f64::from(log) - mean).powi(2));
-    let unevenness = (spread.sum::<f64>() / n).sqrt() as f32;
-    let surprise = Curve { feature: feature as u32, nodes: nodes.clone(), values: logs };
-    Column { values, two_valued: positions <= 2, positions, nodes, surprise, unevenness }
-}
-
-/// The logarithm of volume over rows at equally spaced nodes, one row added to each.
-fn surprise(values: &[f32], nodes: usize) -> Vec<f32> {
-    let mut counts = vec![0.0f64; nodes];
-    for &value in values {
-        let (node, share) = place(value, nodes);
-        counts[node] += f64::from(1.0 - share);
-        counts[node + 1] += f64::from(share);
-    }
-    let n = values.len() as f64;
-    let log = |(node, count): (usize, &f64)| {
-        let ends = if node == 0 || node == nodes - 1 { 0.5 } else { 1.0 };
-        libm::log(ends / (nodes - 1) as f64 * (n + nodes as f64) / (count + 1.0)) as f32
-    };
-    counts.iter().enumerate().map(log).collect()
-}
-
-/// The nodes of the density, and values between which the logarithm of a tail changes by no more than a step.
-fn nodes(density: &[f32], sorted: &[f32]) -> Vec<f32> {
-    let n = sorted.len();
-    let mut nodes = density.to_vec();
-    let mut rank = 1.0;
-    while rank < n as f64 {
-        let rank_now = rank as usize;
-        nodes.extend([sorted[rank_now - 1], sorted[n - rank_now]]);
-        rank = (rank * libm::exp(TAIL_STEP)).max(rank + 1.0);
-    }
-    nodes.sort_unstable_by(f32::total_cmp);
-    nodes.dedup();
-    nodes
-}
-
-fn tails(column: &Column) -> Vec<f32> {
-    let mut sorted = column.values.clone();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let n = sorted.len() as f64;
-    let tail = |&x: &f32| {
-        if column.positions > 0 {
-            // The rows of categories that are as rare or rarer.
-            let rare = (sorted.len() - sorted.partition_point(|&v| v < x)).max(1) as f64;
-            return -libm::log(rare / n) as f32 * column.unevenness;
-        }
-        let below = sorted.partition_point(|&v| v <= x).max(1) as f64;
-        let above = (sorted.len() - sorted.partition_point(|&v| v < x)).max(1) as f64;
-        -libm::log(below.min(above) / n) as f32 * column.unevenness
-    };
-    column.nodes.iter().map(tail).collect()
-}
-
-fn at_nodes(column: &Column, curve: &Curve) -> Vec<f32> {
-    column.nodes.iter().map(|&node| curve.at(node)).collect()
 }
 
 /// All pairs of some features, or a random choice of them.
