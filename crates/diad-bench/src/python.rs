@@ -49,6 +49,25 @@ pub fn interpreter(given: Option<&Path>) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// Sees to it that the interpreter has this repository's Python package; installs it if it may.
+///
+/// # Errors
+/// If it is missing and may not or cannot be installed.
+pub fn with_package(python: &Path, install: bool) -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("diad-python");
+    if install {
+        return call(Command::new(python).args(["-m", "pip", "install", "--quiet"]).arg(folder));
+    }
+    let found = Command::new(python).args(["-c", "import diad"]).stderr(Stdio::null()).status()?;
+    ensure!(
+        found.success(),
+        "{} has no diad package: pip install {} first",
+        python.display(),
+        folder.display()
+    );
+    Ok(())
+}
+
 fn call(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     ensure!(status.success(), "{command:?} failed");

@@ -59,12 +59,16 @@ pub fn all() -> Vec<Ingredient> {
             Params { scale: Scale::Linear, feature_share: 0.4, ..trees.clone() },
         ),
         ingredient(Kind::Trees, "trees, bent", trees.clone()),
-        ingredient(Kind::Trees, "trees, both", Params { scale: Scale::Both, ..trees }),
+        ingredient(Kind::Trees, "trees, both", Params { scale: Scale::Both, ..trees.clone() }),
+        ingredient(
+            Kind::Trees,
+            "trees, both, three layers",
+            Params { scale: Scale::Both, layers: 3, trees: 100, outputs: 2, ..trees },
+        ),
         ingredient(Kind::Tails, "tails", Params { weight_tails: 1.0, ..nothing.clone() }),
         ingredient(Kind::Columns, "columns, linear", Params { scale: Scale::Linear, ..columns.clone() }),
         ingredient(Kind::Columns, "columns, bent", columns),
         ingredient(Kind::Relations, "relations, 0", relations(0.0)),
-        ingredient(Kind::Relations, "relations, 1", relations(1.0)),
         ingredient(Kind::Relations, "relations, 2", relations(2.0)),
         ingredient(Kind::Relations, "relations, 4", relations(4.0)),
     ]

@@ -1,4 +1,4 @@
-//! Recipes, their AUC on every set, and what follows from it.
+//! Recipes, how well they do on every set, and what follows from it.
 
 use std::path::Path;
 
@@ -20,13 +20,22 @@ const ALLOWED: f64 = 2.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recipe(pub Vec<(usize, f64)>);
 
-/// The AUC of all recipes on one set.
+/// All recipes on one set.
 #[derive(Debug)]
 pub struct Judged {
     /// The set.
     pub set: Set,
-    /// `[seed][recipe]`, in %.
-    pub aucs: Vec<Vec<f64>>,
+    /// `[seed][recipe]`.
+    pub found: Vec<Vec<Found>>,
+}
+
+/// A recipe on a set, in %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// ROC-AUC.
+    pub auc: f64,
+    /// Average precision.
+    pub precision: f64,
 }
 
 /// Every recipe of the search: at most one ingredient of each kind, at one of a few weights.
@@ -39,8 +48,8 @@ pub fn recipes(ingredients: &[Ingredient]) -> Vec<Recipe> {
     let kinds = [
         choices(Kind::Trees, &[0.5, 1.0, 2.0]),
         choices(Kind::Tails, &[0.5, 1.0]),
-        choices(Kind::Columns, &[1.0, 1.5, 2.0]),
-        choices(Kind::Relations, &[0.5, 0.75, 1.0]),
+        choices(Kind::Columns, &[0.5, 1.0, 1.5]),
+        choices(Kind::Relations, &[0.5, 1.0]),
     ];
     let mut recipes = vec![Vec::new()];
     for choices in &kinds {
@@ -59,25 +68,29 @@ pub fn recipes(ingredients: &[Ingredient]) -> Vec<Recipe> {
     recipes.into_iter().map(Recipe).collect()
 }
 
-/// The AUC in % of every recipe from the scores of its ingredients.
-pub fn aucs(ingredients: &[Ingredient], scores: &[Vec<f32>], labels: &[bool]) -> Vec<f64> {
+/// How well every recipe does, from the scores of its ingredients.
+pub fn judge(ingredients: &[Ingredient], scores: &[Vec<f32>], labels: &[bool]) -> Vec<Found> {
     let judge = |recipe: &Recipe| {
         let mut total = vec![0.0f32; labels.len()];
         for &(ingredient, weight) in &recipe.0 {
             let part = &scores[ingredient];
             total.iter_mut().zip(part).for_each(|(total, score)| *total += weight as f32 * score);
         }
-        100.0 * metrics::roc_auc(labels, &total).unwrap_or(f64::NAN)
+        let percent = |figure: Option<f64>| 100.0 * figure.unwrap_or(f64::NAN);
+        Found {
+            auc: percent(metrics::roc_auc(labels, &total)),
+            precision: percent(metrics::average_precision(labels, &total)),
+        }
     };
     recipes(ingredients).par_iter().map(judge).collect()
 }
 
-/// Mean over the seeds, `[set][recipe]`.
-fn over_seeds(judged: &[Judged]) -> Vec<Vec<f64>> {
+/// Mean of a figure over the seeds, `[set][recipe]`.
+fn over_seeds(judged: &[Judged], figure: fn(&Found) -> f64) -> Vec<Vec<f64>> {
     let of_set = |judged: &Judged| {
-        let recipes = judged.aucs[0].len();
+        let recipes = judged.found[0].len();
         let one = |recipe: usize| {
-            let seeds: Vec<f64> = judged.aucs.iter().map(|seed| seed[recipe]).collect();
+            let seeds: Vec<f64> = judged.found.iter().map(|seed| figure(&seed[recipe])).collect();
             mean(&seeds).unwrap_or(f64::NAN)
         };
         (0..recipes).map(one).collect()
@@ -92,6 +105,7 @@ struct Row {
     paper: Option<f64>,
     extra: Option<f64>,
     all: f64,
+    precision: Option<f64>,
     rank: f64,
     spread: Option<f64>,
     shortfalls: Vec<String>,
@@ -101,8 +115,9 @@ struct Row {
 pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> Result<()> {
     let ingredients = ingredients::all();
     let recipes = recipes(&ingredients);
-    let aucs = over_seeds(judged);
-    let rows = rows(&ingredients, &recipes, judged, &aucs)?;
+    let aucs = over_seeds(judged, |found| found.auc);
+    let precisions = over_seeds(judged, |found| found.precision);
+    let rows = rows(&ingredients, &recipes, judged, &aucs, &precisions)?;
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| rows[b].all.total_cmp(&rows[a].all));
 
@@ -110,15 +125,15 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
     page.push_str(&format!(
         "Every way to put the score together from at most one of each kind of part ({} recipes), judged by ROC-AUC in % on {} \
          sets, {} seeds; of large sets 40,000 normal rows and 20,000 anomalies are compared, after fits on all rows. A number \
-         before a part is its weight. 18 and 8: averages over the paper's sets and the further ones. Rank: mean rank among all \
-         recipes. ±: standard deviation of the average over the seeds. Short: sets more than 2 under the paper's DIAD. All \
+         before a part is its weight. 18 and 8: averages over the paper's sets and the further ones. AP: average precision over all sets, of the \
+         rows compared. Rank: mean rank among all recipes. ±: standard deviation of the average over the seeds. Short: sets more than 2 under the paper's DIAD. All \
          recipes are in recipes.csv.\n\n",
         recipes.len(),
         judged.len(),
-        judged[0].aucs.len()
+        judged[0].found.len()
     ));
     let table = |chosen: &[usize]| {
-        let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "rank", "±"]);
+        let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "AP", "rank", "±"]);
         chosen.iter().for_each(|&recipe| grid.push(rows[recipe].cells()));
         grid.markdown(2)
     };
@@ -135,7 +150,7 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
     page.push_str(&format!("## Honest choice\n\n{}\n", leave_one_out(judged, &aucs, &rows, &recipes, index)));
     page.push_str(&render::origin(&[command], [commit]));
 
-    let header = ["recipe", "average_18", "average_8", "average_all", "mean_rank", "seed_deviation", "short"];
+    let header = ["recipe", "average_18", "average_8", "average_all", "average_precision", "mean_rank", "seed_deviation", "short"];
     let mut csv = Grid::new(header);
     for &recipe in &order {
         let row = &rows[recipe];
@@ -144,6 +159,7 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
             number(row.paper, 3),
             number(row.extra, 3),
             number(Some(row.all), 3),
+            number(row.precision, 3),
             number(Some(row.rank), 1),
             number(row.spread, 3),
             row.shortfalls.join(" "),
@@ -153,13 +169,14 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
 }
 
 impl Row {
-    fn cells(&self) -> [String; 7] {
+    fn cells(&self) -> [String; 8] {
         [
             self.name.clone(),
             if self.shortfalls.is_empty() { render::NONE.into() } else { self.shortfalls.join(", ") },
             number(self.paper, 2),
             number(self.extra, 2),
             number(Some(self.all), 2),
+            number(self.precision, 2),
             number(Some(self.rank), 0),
             number(self.spread, 2),
         ]
@@ -171,6 +188,7 @@ fn rows(
     recipes: &[Recipe],
     judged: &[Judged],
     aucs: &[Vec<f64>],
+    precisions: &[Vec<f64>],
 ) -> Result<Vec<Row>> {
     let paper = crate::paper::PaperTable::unsupervised()?;
     let ranks_of_sets: Vec<Vec<f64>> = aucs.par_iter().map(|set| ranks(set)).collect();
@@ -181,9 +199,9 @@ fn rows(
             mean(&sets.map(aucs).collect::<Vec<_>>())
         };
         let found = |set: usize| aucs[set][index];
-        let seeds = judged[0].aucs.len();
+        let seeds = judged[0].found.len();
         let by_seed: Vec<f64> =
-            (0..seeds).filter_map(|seed| of(None, &|set| judged[set].aucs[seed][index])).collect();
+            (0..seeds).filter_map(|seed| of(None, &|set| judged[set].found[seed][index].auc)).collect();
         let shortfall = |set: usize| {
             let theirs = paper.row(judged[set].set.name)?.first()?.mean;
             let short = theirs - found(set);
@@ -194,6 +212,7 @@ fn rows(
             paper: of(Some(false), &found),
             extra: of(Some(true), &found),
             all: of(None, &found).unwrap_or(f64::NAN),
+            precision: of(None, &|set| precisions[set][index]),
             rank: of(None, &|set| ranks_of_sets[set][index]).unwrap_or(f64::NAN),
             spread: standard_error(&by_seed).map(|error| error * (seeds as f64).sqrt()),
             shortfalls: (0..judged.len()).filter_map(shortfall).collect(),
@@ -248,7 +267,7 @@ fn neighbours(
     let alone = (0..recipes.len()).filter(|&i| {
         recipes[i].0.len() == 1 && parts.contains(&(recipes[i].0[0].0, 1.0)) || i == trees_alone(recipes)
     });
-    let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "rank", "±", "gain"]);
+    let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "AP", "rank", "±", "gain"]);
     for index in std::iter::once(default).chain(near).chain(alone) {
         let gains: Vec<f64> = aucs.iter().map(|set| set[default] - set[index]).collect();
         let gain = match (mean(&gains), standard_error(&gains)) {
@@ -329,12 +348,12 @@ mod tests {
         let recipes = recipes(&ingredients);
         let mut scores = vec![vec![0.0; 3]; ingredients.len()];
         scores[0] = vec![0.0, 3.0, 1.0];
-        scores[3] = vec![1.0, 0.0, 5.0];
+        scores[4] = vec![1.0, 0.0, 5.0];
         let labels = [false, false, true];
-        let aucs = aucs(&ingredients, &scores, &labels);
-        let at = |wanted: Recipe| aucs[recipes.iter().position(|recipe| *recipe == wanted).unwrap()];
+        let found = judge(&ingredients, &scores, &labels);
+        let at = |wanted: Recipe| found[recipes.iter().position(|recipe| *recipe == wanted).unwrap()].auc;
         assert_eq!(at(Recipe(vec![(0, 1.0)])), 50.0);
-        assert_eq!(at(Recipe(vec![(0, 2.0), (3, 0.5)])), 50.0);
-        assert_eq!(at(Recipe(vec![(0, 1.0), (3, 1.0)])), 100.0);
+        assert_eq!(at(Recipe(vec![(0, 2.0), (4, 0.5)])), 50.0);
+        assert_eq!(at(Recipe(vec![(0, 1.0), (4, 1.0)])), 100.0);
     }
 }

@@ -46,12 +46,12 @@ pub fn run(options: &Options) -> Result<()> {
     let mut judged = Vec::new();
     for (index, set) in sets.iter().enumerate() {
         let labels = ingredients::labels(set, &data)?;
-        let mut aucs = Vec::new();
+        let mut found = Vec::new();
         for seed in 0..options.seeds {
             let scores = ingredients::scores(&ingredients, set, seed, &labels, &data, &options.cache)?;
-            aucs.push(judge::aucs(&ingredients, &scores, &labels.chosen));
+            found.push(judge::judge(&ingredients, &scores, &labels.chosen));
         }
-        judged.push(judge::Judged { set: *set, aucs });
+        judged.push(judge::Judged { set: *set, found });
         eprintln!("{}/{} {}", index + 1, sets.len(), set.name);
     }
     let command = format!("recipes --data DIR --seeds {}", options.seeds);

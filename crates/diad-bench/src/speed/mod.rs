@@ -1,6 +1,7 @@
 //! Speed and memory, as ratios measured in one run.
 
 mod memory;
+mod package;
 mod reading;
 mod roofline;
 mod scaling;
@@ -73,6 +74,8 @@ enum Part {
     Memory,
     /// Reading CSV against polars.
     Reading,
+    /// Scoring through the Python package against the library.
+    Package,
 }
 
 /// Two figures and their ratio.
@@ -139,6 +142,7 @@ impl Bench<'_> {
             Part::Scoring => scoring::measure(self),
             Part::Memory => memory::measure(self),
             Part::Reading => reading::measure(self),
+            Part::Package => package::measure(self),
         }
     }
 }
