@@ -39,6 +39,9 @@ pub struct Args {
     /// A folder for plots of all terms as SVG and PNG files, with the first explained row marked in green
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+    /// An earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
+    #[arg(long, value_name = "MODEL0", requires = "plots")]
+    before: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -55,7 +58,8 @@ Examples:
   diad explain model.diad table.csv --top 3
   diad explain model.diad table.csv --rows 3,17 --terms 8
   diad explain model.diad table.csv --top 100 --format json
-  diad explain model.diad table.csv --rows 3 --plots figures";
+  diad explain model.diad table.csv --rows 3 --plots figures
+  diad explain tuned.diad table.csv --top 1 --plots figures --before model.diad";
 
 /// The version of the JSON format.
 const SCHEMA_VERSION: u32 = 1;
@@ -64,6 +68,7 @@ const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.model)?;
+    let before = args.before.as_deref().map(Detector::load).transpose()?;
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
     }
@@ -86,7 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     if let Some(folder) = &args.plots {
         let marked = (!chosen.is_empty()).then(|| values(&table, 0));
-        plots::write(&explainer, marked.as_deref(), folder)?;
+        plots::write(&explainer, before.as_ref().map(Explainer::new).as_ref(), marked.as_deref(), folder)?;
     }
     output::say(&text)
 }

@@ -4,23 +4,39 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use diad::explain::Explainer;
-use diad_report::plot;
+use diad::explain::{Explainer, compare};
+use diad_report::plot::{self, Earlier};
 
 use crate::output::{self, Pending, shown};
 
-/// Writes the plots of all terms into a folder, with a row marked if there is one.
-pub fn write(explainer: &Explainer, marked: Option<&[f64]>, folder: &Path) -> Result<()> {
+/// Writes the plots of all terms into a folder, with a row marked if there is one, and the terms of an earlier model drawn beside
+/// them, the most changed first.
+pub fn write(
+    explainer: &Explainer,
+    before: Option<&Explainer>,
+    marked: Option<&[f64]>,
+    folder: &Path,
+) -> Result<()> {
+    let comparison = before.map(|before| compare(before, explainer)).transpose()?;
     if folder.exists() && !folder.is_dir() {
         bail!("cannot write plots to {}: it is a file; name a folder", shown(folder));
     }
     std::fs::create_dir_all(folder).map_err(|error| output::unwritable(folder, error))?;
+    let change =
+        |term: usize| comparison.as_ref()?.changes.iter().find(|change| change.after == Some(term));
     let mut terms: Vec<usize> = (0..explainer.terms().len()).collect();
-    let importance = |term: usize| explainer.terms()[term].importance();
-    terms.sort_by(|&a, &b| importance(b).total_cmp(&importance(a)));
+    let weight =
+        |term: usize| change(term).map_or(explainer.terms()[term].importance(), |change| change.size);
+    terms.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
     let renderer = plot::Renderer::new();
     for (place, &term) in terms.iter().enumerate() {
-        let svg = plot::term(explainer, term, marked);
+        let earlier = before.zip(comparison.as_ref()).zip(change(term).and_then(|change| change.before));
+        let earlier = earlier.map(|((explainer, comparison), term)| Earlier {
+            explainer,
+            term,
+            scale: comparison.scale,
+        });
+        let svg = plot::term(explainer, term, marked, earlier);
         let png = renderer.png(&svg).map_err(|error| anyhow::anyhow!("cannot draw a plot: {error}"))?;
         let name = format!("{:03}-{}", place + 1, plain(&explainer.name(term)));
         for (extension, content) in [("svg", svg.as_bytes()), ("png", &png)] {

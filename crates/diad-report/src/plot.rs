@@ -35,14 +35,27 @@ const LINE: &str = "#2563a8";
 const DENSITY: &str = "#d9483b";
 const RAISES: &str = "#c2570c";
 const LOWERS: &str = "#2563a8";
+const EARLIER: &str = "#6b7280";
 const MARK: &str = "#178a3e";
 
+/// The same term in an earlier model.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    /// The earlier model.
+    pub explainer: &'a Explainer<'a>,
+    /// The term in it.
+    pub term: usize,
+    /// What its contributions are multiplied by, see [`diad::explain::Comparison`].
+    pub scale: f64,
+}
+
 /// A plot of a term as SVG: the term over its column's own units with the density of the training rows behind it, or a
-/// heat map for two columns. A row, given by its values of all columns, is marked in green.
+/// heat map for two columns. A row, given by its values of all columns, is marked in green. A term of one column is drawn beside
+/// its earlier form, in grey.
 ///
 /// # Panics
 /// If there is no such term, or the row lacks a value.
-pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>) -> String {
+pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>, earlier: Option<Earlier>) -> String {
     let columns = explainer.terms()[term].columns().to_vec();
     let axes: Vec<Axis> = columns.iter().map(|&column| explainer.axis(column)).collect();
     let names: Vec<String> = columns
@@ -53,7 +66,7 @@ pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>) -> Strin
         marked.map(|row| columns.iter().zip(&axes).map(|(&c, axis)| axis.position(row[c])).collect());
     let mut drawing = Drawing::new();
     if let [axis] = &axes[..] {
-        drawing.line(explainer, term, axis, places.as_ref().map(|places| places[0]));
+        drawing.line(explainer, term, axis, places.as_ref().map(|places| places[0]), earlier);
         let across = if axis.has_bars() { inside } else { x };
         drawing.labels(&names[0], &axis.ticks(), across, "contribution to the score");
         drawing.title(&names[0]);
@@ -131,6 +144,13 @@ impl Drawing {
         ));
     }
 
+    fn polyline(&mut self, points: &str, stroke: &str, more: &str) {
+        self.put(format_args!(
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"2\" \
+             stroke-linejoin=\"round\"{more}/>"
+        ));
+    }
+
     fn text(&mut self, [x, y]: [f64; 2], anchor: &str, more: &str, text: &str) {
         let safe = html_text(text);
         self.put(format_args!(
@@ -138,14 +158,25 @@ impl Drawing {
         ));
     }
 
-    fn line(&mut self, explainer: &Explainer, term: usize, axis: &Axis, marked: Option<f64>) {
+    fn line(
+        &mut self,
+        explainer: &Explainer,
+        term: usize,
+        axis: &Axis,
+        marked: Option<f64>,
+        earlier: Option<Earlier>,
+    ) {
         let column = explainer.terms()[term].columns()[0];
         let line = explainer.line(term);
         let few = axis.has_bars();
         let density = explainer.density(column, BINS);
         let most = density.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let low = line.values.iter().copied().fold(0.0, f64::min);
-        let high = line.values.iter().copied().fold(0.0, f64::max);
+        let before: Vec<f64> = earlier.map_or(Vec::new(), |earlier| {
+            let values = earlier.explainer.line_at(earlier.term, &line.positions);
+            values.into_iter().map(|value| value * earlier.scale).collect()
+        });
+        let all = line.values.iter().chain(&before).copied();
+        let (low, high) = (all.clone().fold(0.0, f64::min), all.fold(0.0, f64::max));
         let span = if high > low { high - low } else { 1.0 };
         let (low, span) = (low - 0.05 * span, 1.1 * span);
         let up = |value: f64| y((value - low) / span);
@@ -166,18 +197,22 @@ impl Drawing {
                 let width = f64::min(24.0, 0.7 * (WIDTH - LEFT - RIGHT - 40.0) / line.values.len() as f64);
                 self.rect([inside(position) - width / 2.0, top, width, (bottom - top).max(1.0)], fill, 0.85);
             }
+            for (&position, &value) in line.positions.iter().zip(&before) {
+                let across = inside(position);
+                self.segment([across - 16.0, up(value)], [across + 16.0, up(value)], EARLIER, 2.5);
+            }
         } else {
-            let points: Vec<String> = line
-                .positions
-                .iter()
-                .zip(&line.values)
-                .map(|(&position, &value)| format!("{:.2},{:.2}", x(position), up(value)))
-                .collect();
-            let points = points.join(" ");
-            self.put(format_args!(
-                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{LINE}\" stroke-width=\"2\" \
-                 stroke-linejoin=\"round\"/>"
-            ));
+            let points = |values: &[f64]| -> String {
+                let point = |(&position, &value)| format!("{:.2},{:.2}", x(position), up(value));
+                line.positions.iter().zip(values).map(point).collect::<Vec<_>>().join(" ")
+            };
+            if !before.is_empty() {
+                self.polyline(&points(&before), EARLIER, " stroke-dasharray=\"5 3\"");
+            }
+            self.polyline(&points(&line.values), LINE, "");
+        }
+        if !before.is_empty() {
+            self.text([WIDTH - RIGHT, TOP - 12.0], "end", " font-size=\"10\"", "grey: before");
         }
         if let Some(place) = marked {
             let across = if few { inside(place.clamp(0.0, 1.0)) } else { x(place) };

@@ -133,6 +133,8 @@ fn tables_and_models_that_do_not_fit() {
     }
     let before = ["report", "model.diad", "table.csv", "--before", "unrelated.diad", "-o", "r.html"];
     assert_snapshot!(folder.diad(&before).fails(), @r#"diad: the two models differ in column "label"; compare models that were trained on the same table"#);
+    let plots = ["explain", "model.diad", "table.csv", "--plots", "p", "--before", "unrelated.diad"];
+    assert_eq!(folder.diad(&plots).fails(), folder.diad(&before).fails());
     let rows = ["explain", "model.diad", "table.csv", "--rows", "3,100"];
     assert_snapshot!(folder.diad(&rows).fails(), @"diad: there is no row 100; the table has 100 rows, and the first is row 0");
     let threshold = ["explain", "model.diad", "table.csv", "--threshold", "nan"];
@@ -160,6 +162,27 @@ fn a_report_is_one_file_that_needs_nothing() {
         assert!(!page.contains(outside), "{outside}");
     }
     assert_eq!(folder.files(), ["model.diad", "r.html", "table.csv"]);
+}
+
+#[test]
+fn plots_show_an_earlier_model() {
+    let folder = Folder::with_model();
+    folder.fit(&["table.csv", "-o", "later.diad", "--ignore", "name", "--label", "label", "--seed", "1"]).succeeds();
+    let plots = ["explain", "later.diad", "table.csv", "--top", "1", "--plots", "plots"];
+    let lines = || {
+        let entries = std::fs::read_dir(folder.path("plots")).unwrap().map(|entry| entry.unwrap().path());
+        let texts = entries.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
+        let texts: Vec<String> = texts.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        let with = |what: &str| texts.iter().filter(|svg| svg.contains(what)).count();
+        (with("<polyline"), with("stroke-dasharray"), with("grey: before"))
+    };
+    folder.diad(&plots).succeeds();
+    let (terms, ..) = lines();
+    assert_eq!(lines(), (terms, 0, 0));
+    std::fs::remove_dir_all(folder.path("plots")).unwrap();
+    folder.diad(&[&plots[..], &["--before", "model.diad"]].concat()).succeeds();
+    assert_eq!(lines(), (terms, terms, terms));
+    assert!(terms >= 2, "{terms}");
 }
 
 /// Names from the data are text in the report, in SVG and on the terminal.
