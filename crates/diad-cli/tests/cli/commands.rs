@@ -147,14 +147,14 @@ fn info_shows_settings_and_columns() {
       scale             both
       weight-trees      1.0
       weight-tails      1.0
-      weight-columns    1.5
-      weight-relations  0.75
+      weight-columns    1.0
+      weight-relations  1.0
       relation-strength 4.0
       layers            2
       trees             8
       grove             100
       depth             4
-      outputs           2
+      outputs           1
       attention         12
       feature-share     0.15
       interactions      2
