@@ -45,7 +45,7 @@ pub fn run_missing(jobs: &[Job], params: &Params, data: &Path, store: &Store<Run
     let missing = missing(jobs, &store.load()?, &settings);
     let commit = environment::commit();
     for (index, job) in missing.iter().enumerate() {
-        let run = evaluate(job, params, data, &commit).with_context(|| format!("{} failed", job.set.name))?;
+        let run = do_job(job, params, data, &commit).with_context(|| format!("{} failed", job.set.name))?;
         store.append(&run)?;
         let noise = if job.noise > 0 { " with noise" } else { "" };
         let (name, seed, count) = (job.set.name, job.seed, missing.len());
@@ -66,7 +66,7 @@ fn missing(jobs: &[Job], done: &[Run], settings: &str) -> Vec<Job> {
     jobs.iter().copied().filter(|job| !is_done(job)).collect()
 }
 
-fn evaluate(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run> {
+fn do_job(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run> {
     let file = FileSource::new(job.set.path(data));
     let noisy;
     let source: &dyn Source = if job.noise > 0 {
@@ -75,24 +75,45 @@ fn evaluate(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run
     } else {
         &file
     };
-    let mut params = params.clone();
-    params.seed = job.seed;
+    let asked = Asked { name: job.set.name, label: LABEL, noise: job.noise, seed: job.seed };
+    let run = evaluate(&asked, source, params, commit)?;
+    ensure!(run.rows == job.set.rows, "it has {} rows, not {}", run.rows, job.set.rows);
+    Ok(run)
+}
 
-    let (encoder, matrix) = Encoder::fit_encode(source, &[LABEL], params.scale)?;
+/// What a run is asked for.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// What the run is called.
+    pub name: &'a str,
+    /// The column with the labels.
+    pub label: &'a str,
+    /// Columns of noise that the table has.
+    pub noise: usize,
+    /// Seed of the fit.
+    pub seed: u64,
+}
+
+/// Fits all rows of a table without its labels, scores them, and compares the scores with the labels.
+///
+/// # Errors
+/// If the table cannot be read or fitted, or its labels are all alike.
+pub fn evaluate(asked: &Asked, source: &dyn Source, params: &Params, commit: &str) -> Result<Run> {
+    let params = Params { seed: asked.seed, ..params.clone() };
+    let (encoder, matrix) = Encoder::fit_encode(source, &[asked.label], params.scale)?;
     let features = encoder.columns().len();
-    ensure!(matrix.rows() == job.set.rows, "it has {} rows, not {}", matrix.rows(), job.set.rows);
     let start = Instant::now();
     let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
     let fit_seconds = start.elapsed().as_secs_f64();
     drop(matrix);
 
-    let (labels, scores) = score(&detector, source)?;
+    let (labels, scores) = score(&detector, source, asked.label)?;
     let auc = metrics::roc_auc(&labels, &scores).context("the labels are all alike")?;
     let ap = metrics::average_precision(&labels, &scores).context("there are no anomalies")?;
     Ok(Run {
-        set: job.set.name.into(),
-        noise: job.noise,
-        seed: job.seed,
+        set: asked.name.into(),
+        noise: asked.noise,
+        seed: asked.seed,
         auc: 100.0 * auc,
         ap: 100.0 * ap,
         fit_seconds,
@@ -105,11 +126,11 @@ fn evaluate(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run
 }
 
 /// The labels and the scores of all rows, read batch by batch.
-fn score(detector: &Detector, source: &dyn Source) -> Result<(Vec<bool>, Vec<f32>)> {
+fn score(detector: &Detector, source: &dyn Source, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
     let (mut labels, mut scores) = (Vec::new(), Vec::new());
-    let mut reader = source.open(&labelled())?;
+    let mut reader = source.open(&detector.encoder().selection().with_label(label))?;
     while let Some(batch) = reader.next_batch()? {
-        let column = batch.column_named(LABEL).context("there is no label column")?;
+        let column = batch.column_named(label).context("there is no label column")?;
         labels.extend(column.iter().map(|value| *value > 0.5));
         scores.extend(detector.score(&batch)?);
     }

@@ -9,6 +9,7 @@ mod options;
 mod paper;
 mod peers;
 mod python;
+mod raw;
 mod recipes;
 mod render;
 mod runs;
@@ -35,6 +36,8 @@ enum Command {
     Unsupervised(unsupervised::Options),
     /// AUC with 50 columns of noise added, beside the clean result.
     Noise(noise::Options),
+    /// Tables with texts and gaps, as they come, against the same tables prepared as numbers.
+    Raw(raw::Options),
     /// Speed of training and scoring, and peak memory.
     Speed(speed::Options),
     /// AUC of other detectors on the same sets.
@@ -55,6 +58,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Unsupervised(options) => unsupervised::run(&options),
         Command::Noise(options) => noise::run(&options),
+        Command::Raw(options) => raw::run(&options),
         Command::Speed(options) => speed::run(&options),
         Command::Peers(options) => peers::run(&options),
         Command::FewLabels(options) => few_labels::run(&options),

@@ -22,8 +22,7 @@ pub fn write(
         bail!("cannot write plots to {}: it is a file; name a folder", shown(folder));
     }
     std::fs::create_dir_all(folder).map_err(|error| output::unwritable(folder, error))?;
-    let change =
-        |term: usize| comparison.as_ref()?.changes.iter().find(|change| change.after == Some(term));
+    let change = |term: usize| comparison.as_ref()?.changes.iter().find(|change| change.after == Some(term));
     let mut terms: Vec<usize> = (0..explainer.terms().len()).collect();
     let weight =
         |term: usize| change(term).map_or(explainer.terms()[term].importance(), |change| change.size);

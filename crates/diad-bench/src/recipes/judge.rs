@@ -150,7 +150,16 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
     page.push_str(&format!("## Honest choice\n\n{}\n", leave_one_out(judged, &aucs, &rows, &recipes, index)));
     page.push_str(&render::origin(&[command], [commit]));
 
-    let header = ["recipe", "average_18", "average_8", "average_all", "average_precision", "mean_rank", "seed_deviation", "short"];
+    let header = [
+        "recipe",
+        "average_18",
+        "average_8",
+        "average_all",
+        "average_precision",
+        "mean_rank",
+        "seed_deviation",
+        "short",
+    ];
     let mut csv = Grid::new(header);
     for &recipe in &order {
         let row = &rows[recipe];

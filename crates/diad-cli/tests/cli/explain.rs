@@ -167,7 +167,9 @@ fn a_report_is_one_file_that_needs_nothing() {
 #[test]
 fn plots_show_an_earlier_model() {
     let folder = Folder::with_model();
-    folder.fit(&["table.csv", "-o", "later.diad", "--ignore", "name", "--label", "label", "--seed", "1"]).succeeds();
+    folder
+        .fit(&["table.csv", "-o", "later.diad", "--ignore", "name", "--label", "label", "--seed", "1"])
+        .succeeds();
     let plots = ["explain", "later.diad", "table.csv", "--top", "1", "--plots", "plots"];
     let lines = || {
         let entries = std::fs::read_dir(folder.path("plots")).unwrap().map(|entry| entry.unwrap().path());
