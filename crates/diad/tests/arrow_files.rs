@@ -144,6 +144,23 @@ fn a_file_that_is_cut_off_is_an_error() {
     }
 }
 
+/// Rows of a column of nulls have no bytes, so a file could announce any number of them.
+#[test]
+fn more_rows_than_a_file_can_hold_are_an_error() {
+    let bytes = std::fs::read(fixture("nulls.arrows")).unwrap();
+    let rows = |batches: &[Table]| batches.iter().map(Table::rows).sum::<usize>();
+    assert_eq!(rows(&read_bytes(&bytes, &Selection::all()).unwrap()), 7777);
+    let announced = 7777i64.to_le_bytes();
+    for more in [1i64 << 23, 1 << 40, i64::MAX, -1] {
+        let mut forged = bytes.clone();
+        let places: Vec<usize> = (0..bytes.len() - 7).filter(|&i| bytes[i..i + 8] == announced).collect();
+        assert!(!places.is_empty());
+        places.iter().for_each(|&i| forged[i..i + 8].copy_from_slice(&more.to_le_bytes()));
+        let error = read_bytes(&forged, &Selection::all()).map(drop).unwrap_err();
+        assert!(matches!(error, Error::Arrow { .. }), "{more}: {error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
