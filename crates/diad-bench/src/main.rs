@@ -4,6 +4,7 @@ mod data;
 mod environment;
 mod evaluate;
 mod few_labels;
+mod growth;
 mod noise;
 mod options;
 mod paper;
@@ -40,6 +41,8 @@ enum Command {
     Raw(raw::Options),
     /// Speed of training and scoring, and peak memory.
     Speed(speed::Options),
+    /// How time grows with rows, columns and trees.
+    Growth(growth::Options),
     /// AUC of other detectors on the same sets.
     Peers(peers::Options),
     /// AUC with few labels: the paper's table, and supervised methods on the same splits.
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<()> {
         Command::Noise(options) => noise::run(&options),
         Command::Raw(options) => raw::run(&options),
         Command::Speed(options) => speed::run(&options),
+        Command::Growth(options) => growth::run(&options),
         Command::Peers(options) => peers::run(&options),
         Command::FewLabels(options) => few_labels::run(&options),
         Command::Ablation(options) => few_labels::run_ablation(&options),
