@@ -106,10 +106,13 @@ fn header() -> Grid {
 /// Averages over the sets, beside the paper's.
 fn averages(results: &Results, methods: &[&str], sets: &[&str], paper: &[PaperRow]) -> Grid {
     let mut grid = header();
+    let all = results.extent(variants::DIAD).1;
     for &method in methods {
+        let splits = results.extent(method).1;
+        let shown = if splits == all { method.to_string() } else { format!("{method} (splits: {splits})") };
         let none = (method == variants::DIAD).then(|| results.average(UNTUNED, sets, 0)).flatten();
         let cells = ANOMALIES.map(|anomalies| number(results.average(method, sets, anomalies), 1));
-        grid.push([method.to_string(), number(none, 1)].into_iter().chain(cells));
+        grid.push([shown, number(none, 1)].into_iter().chain(cells));
     }
     for (name, none, values) in paper {
         let cells = values.map(|value| number(Some(value), 1));
@@ -169,8 +172,10 @@ pub fn few_labels(options: &Options, runs: &[LabelRun]) -> Result<()> {
     let names = variants.iter().map(|variant| variant.name).chain(peers::METHODS);
     let methods = methods_with_runs(&results, names);
     let mut rank_grid = header();
-    let ranks = ANOMALIES.map(|anomalies| results.ranks(&methods, &sets, anomalies));
-    for (place, method) in methods.iter().enumerate() {
+    let whole = |method: &&&str| results.extent(method) == (sets.clone(), splits);
+    let ranked: Vec<&str> = methods.iter().filter(whole).copied().collect();
+    let ranks = ANOMALIES.map(|anomalies| results.ranks(&ranked, &sets, anomalies));
+    for (place, method) in ranked.iter().enumerate() {
         let cells = ranks.iter().map(|ranks| number(ranks[place], 1));
         rank_grid.push([method.to_string(), String::new()].into_iter().chain(cells));
     }
@@ -178,7 +183,8 @@ pub fn few_labels(options: &Options, runs: &[LabelRun]) -> Result<()> {
     let page = format!(
         "# Few labels\n\n{RULE} Mean over {} sets and {splits} splits. DIAD and CatBoost choose among settings, or how \
          many trees, by the validation rows, unless it says otherwise; w/o PT means that the first score is forgotten. The other \
-         peers have the labels alone. The paper's rows are of its own splits.\n\n{}\n## Average rank\n\n{}\n## Every set\n{}\n{}",
+         peers have the labels alone. The paper's rows are of its own splits. Methods that were run on fewer splits say \
+         how many, and have no rank.\n\n{}\n## Average rank\n\n{}\n## Every set\n{}\n{}",
         sets.len(),
         averages(&results, &methods, &sets, &PAPER).markdown(1),
         rank_grid.markdown(1),
