@@ -1,5 +1,6 @@
 //! The benchmarks of DIAD: accuracy on the paper's data sets, robustness to noise, speed and peers.
 
+mod contest;
 mod data;
 mod environment;
 mod evaluate;
@@ -41,6 +42,8 @@ enum Command {
     Raw(raw::Options),
     /// Speed of training and scoring, and peak memory.
     Speed(speed::Options),
+    /// Time, memory and size against other programs.
+    Contest(contest::Options),
     /// How time grows with rows, columns and trees.
     Growth(growth::Options),
     /// AUC of other detectors on the same sets.
@@ -63,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         Command::Noise(options) => noise::run(&options),
         Command::Raw(options) => raw::run(&options),
         Command::Speed(options) => speed::run(&options),
+        Command::Contest(options) => contest::run(&options),
         Command::Growth(options) => growth::run(&options),
         Command::Peers(options) => peers::run(&options),
         Command::FewLabels(options) => few_labels::run(&options),

@@ -13,7 +13,7 @@ use diad::encode::Encoder;
 use diad::table::Source;
 use serde::{Deserialize, Serialize};
 
-use self::made_up::MadeUp;
+pub use self::made_up::MadeUp;
 use crate::environment;
 use crate::options::{Folders, Settings, digest};
 use crate::render::{self, Grid};
