@@ -85,13 +85,16 @@ pub fn run(args: &Args) -> Result<()> {
         counterfactuals.push(explainer.counterfactuals(&values(&table, row), threshold)?);
     }
     let told = Told { explainer: &explainer, table: &table, numbers: &chosen, explained: &explained };
-    let text = match args.format {
+    let mut text = match args.format {
         Format::Text => told.text(args.terms, threshold, &counterfactuals),
         Format::Json => format!("{:#}\n", told.json(args.terms, threshold, &counterfactuals)),
     };
     if let Some(folder) = &args.plots {
         let marked = (!chosen.is_empty()).then(|| values(&table, 0));
-        plots::write(&explainer, before.as_ref().map(Explainer::new).as_ref(), marked.as_deref(), folder)?;
+        let terms = plots::write(&explainer, before.as_ref().map(Explainer::new).as_ref(), marked.as_deref(), folder)?;
+        if let Format::Text = args.format {
+            text.push_str(&format!("\nWrote plots of {terms} terms to {}.\n", output::shown(folder)));
+        }
     }
     output::say(&text)
 }

@@ -10,13 +10,13 @@ use diad_report::plot::{self, Earlier};
 use crate::output::{self, Pending, shown};
 
 /// Writes the plots of all terms into a folder, with a row marked if there is one, and the terms of an earlier model drawn beside
-/// them, the most changed first.
+/// them, the most changed first. Says how many terms there are.
 pub fn write(
     explainer: &Explainer,
     before: Option<&Explainer>,
     marked: Option<&[f64]>,
     folder: &Path,
-) -> Result<()> {
+) -> Result<usize> {
     let comparison = before.map(|before| compare(before, explainer)).transpose()?;
     if folder.exists() && !folder.is_dir() {
         bail!("cannot write plots to {}: it is a file; name a folder", shown(folder));
@@ -44,7 +44,7 @@ pub fn write(
             pending.commit()?;
         }
     }
-    Ok(())
+    Ok(terms.len())
 }
 
 /// A term's name as part of a file name.

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use diad::explain::{Explainer, compare};
 use diad::table::printable;
-use diad::{Change, Detector, Labelled, Learner, Loss, TuneParams, Tuned};
+use diad::{Detector, Labelled, Learner, Loss, TuneParams, Tuned};
 
 use crate::input::Input;
 use crate::log;
@@ -88,6 +89,8 @@ Examples:
 
 /// Terms that the summary names.
 const NAMED_CHANGES: usize = 5;
+/// Fewer labelled anomalies than this are called few.
+const FEW: usize = 15;
 
 impl Args {
     fn params(&self) -> TuneParams {
@@ -137,7 +140,7 @@ pub fn run(args: &Args) -> Result<()> {
         return Err(diad::Error::Stopped.into());
     }
     tuned.detector.save(&target)?;
-    output::say(&summary(&labelled, &tuned, areas, started.elapsed().as_secs_f64(), &args.output)?)
+    output::say(&summary(&first, &labelled, &tuned, areas, started.elapsed().as_secs_f64(), &args.output)?)
 }
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
@@ -146,6 +149,7 @@ fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
 }
 
 fn summary(
+    first: &Detector,
     labelled: &Labelled,
     tuned: &Tuned,
     areas: Option<[f64; 2]>,
@@ -170,12 +174,15 @@ fn summary(
     if let Some(areas) = tuned.validation {
         row("ROC-AUC of the validation table", areas)?;
     }
-    if !tuned.changes.is_empty() {
-        writeln!(text, "Changed most")?;
+    if labelled.anomalies() < FEW {
+        writeln!(text, "With so few labels this says little of anomalies of other kinds; they may rank lower now.")?;
     }
-    for Change { columns, size } in tuned.changes.iter().take(NAMED_CHANGES) {
-        let names: Vec<String> = columns.iter().map(|name| printable(name)).collect();
-        writeln!(text, "  {:<30} {size:.3}", names.join(" and "))?;
+    writeln!(text, "Changed most")?;
+    let comparison = compare(&Explainer::new(first), &Explainer::new(&tuned.detector))?;
+    let names = first.encoder().columns();
+    for change in comparison.changes.iter().take(NAMED_CHANGES) {
+        let columns: Vec<String> = change.columns.iter().map(|&column| printable(&names[column].name)).collect();
+        writeln!(text, "  {:<30} {:.3}", columns.join(" and "), change.size)?;
     }
     Ok(text)
 }

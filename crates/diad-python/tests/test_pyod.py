@@ -137,3 +137,12 @@ def test_a_loaded_model_predicts(fitted, data, tmp_path):
     assert_allclose(loaded.predict_confidence(data[1]), fitted.predict_confidence(data[1]), atol=0.2)
     with pytest.raises(AttributeError, match="holds no training scores"):
         loaded.predict_proba(data[1], method="unify")
+
+
+def test_a_file_does_not_hold_the_contamination(fitted, data, tmp_path):
+    fitted.save(tmp_path / "m.diad")
+    few = diad.load(tmp_path / "m.diad", contamination=0.01)
+    assert few.contamination == 0.01
+    assert few.threshold_ > diad.load(tmp_path / "m.diad").threshold_
+    with pytest.raises(ValueError, match="contamination is 2"):
+        diad.load(tmp_path / "m.diad", contamination=2)

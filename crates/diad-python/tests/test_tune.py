@@ -28,6 +28,12 @@ def test_labels_help(few):
     np.testing.assert_array_equal(tuned.labels_, tuned.decision_scores_ > tuned.threshold_)
 
 
+def test_labels_of_the_other_convention_are_noticed(few):
+    X, truth, _ = few
+    with pytest.warns(UserWarning, match="scikit-learn's labels"):
+        diad.DIAD(**QUICK).fit(X, np.where(truth == 1, -1, 1))
+
+
 def test_unknown_labels_may_be_nan_or_none(few):
     X, _, y = few
     expected = diad.DIAD(**QUICK).fit(X).tune(X, y).decision_scores_

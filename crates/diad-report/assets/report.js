@@ -25,6 +25,8 @@
   const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(3);
   const decimals = (v) => (v < 0 ? "−" : "") + Math.abs(v).toFixed(3);
   const termName = (term) => term.columns.map((c) => data.columns[c].name).join(" × ");
+  // A missing number lies beyond the end of its axis, and nowhere on those of pairs.
+  const isMissing = (c, p) => data.columns[c].missing !== null && p >= data.columns[c].missing;
   const clamp = (p) => Math.min(1.01, Math.max(-0.01, p));
   const cut = (text, length) => ([...text].length > length ? [...text].slice(0, length - 1).join("") + "…" : text);
   const styled = { background: "none", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" };
@@ -228,6 +230,10 @@
   }
 
   // The plots of terms. They are drawn when they come into view.
+  const singleTicks = (column) => {
+    const ticks = column.missing === null ? column.ticks : [...column.ticks, [column.missing, "missing"]];
+    return acrossTicks({ ...column, ticks });
+  };
   const axisTicks = (column) => ({ ticks: column.ticks.map((t) => t[0]), tickFormat: (p) => (column.ticks.find((t) => t[0] === p) || ["", ""])[1] });
   // Names that would run into each other are turned, and get more room below.
   const acrossTicks = (column) => ({ ...axisTicks(column), tickRotate: column.turned ? -35 : 0 });
@@ -246,7 +252,8 @@
     const points = (values) => term.at[0].map((x, i) => ({ x, y: values[i] }));
     const most = Math.max(...column.density, 1e-9);
     const bins = column.density.map((share, i) => ({ x1: i / 64, x2: (i + 1) / 64, o: 0.38 * Math.sqrt(share / most) })).filter((b) => b.o > 0);
-    const all = [0, ...term.now, ...(term.before || [])];
+    const gap = (term.missing || []).map((y, i) => ({ y, now: i === 0 })).filter((d) => d.y !== null);
+    const all = [0, ...term.now, ...(term.before || []), ...gap.map((d) => d.y)];
     const low = Math.min(...all), high = Math.max(...all), room = 0.08 * (high - low || 1);
     const domain = [low - room, high + room];
     const half = Math.min(0.08, 0.35 / term.at[0].length);
@@ -263,10 +270,18 @@
       if (term.before) marks.push(bars(term.before, -half / 2, "var(--before)"));
       marks.push(bars(term.now, term.before ? half / 2 : 0, "var(--line)"));
     }
+    if (gap.length) {
+      const shift = (d) => (gap.length === 1 ? 0 : d.now ? 0.014 : -0.014);
+      marks.push(Plot.rect(gap, {
+        x1: (d) => column.missing + shift(d) - 0.013, x2: (d) => column.missing + shift(d) + 0.013,
+        y1: (d) => Math.min(0, d.y), y2: (d) => Math.max(0, d.y), fill: (d) => (d.now ? "var(--line)" : "var(--before)"),
+      }));
+    }
+    const end = (column.few ? 1.12 : 1) + (column.missing === null ? 0 : column.few ? 0.06 : 0.18);
     marks.splice(column.few ? 0 : 1, 0, Plot.ruleY([0], { stroke: "var(--soft)", strokeWidth: 0.75 }));
     return Plot.plot({
       width: 350, height: 235 + below(column), marginLeft: 60, marginBottom: 44 + below(column), marginTop: 12, style: styled,
-      x: { ...acrossTicks(column), label: cut(column.name, 40), labelAnchor: "center", labelArrow: "none", domain: column.few ? [-0.12, 1.12] : [0, 1] },
+      x: { ...singleTicks(column), label: cut(column.name, 40), labelAnchor: "center", labelArrow: "none", domain: [column.few ? -0.12 : 0, end] },
       y: { label: "contribution", domain, ticks: 5, labelAnchor: "center", labelArrow: "none" },
       opacity: { type: "identity" }, color: { type: "identity" }, marks,
     });
@@ -311,9 +326,10 @@
     figure.append(chart);
     const move = () => {
       const row = pickedRow();
-      mark.style.display = row ? "" : "none";
+      const missing = row !== null && term.columns.some((c) => isMissing(c, row.positions[c]));
+      mark.style.display = row && !(pair && missing) ? "" : "none";
       if (!row) return;
-      const [p, q] = term.columns.map((c) => clamp(row.positions[c]));
+      const [p, q] = term.columns.map((c) => (isMissing(c, row.positions[c]) ? row.positions[c] : clamp(row.positions[c])));
       if (pair) {
         mark.setAttribute("cx", x.apply(p));
         mark.setAttribute("cy", y.apply(q));
@@ -365,7 +381,7 @@
     const singles = ordered(1), pairs = ordered(2);
     byId("shapes-note").textContent =
       "What a value adds to the score, over the column's own units. The red background shows where the training rows " +
-      "were: the redder, the more. The green line is the picked row." +
+      "were: the redder, the more. Bars are values that can be told apart, or a missing number. The green line is the picked row." +
       (compared
         ? ` Orange is the earlier model, blue the present one; the most changed come first. The earlier one is multiplied ` +
           `by ${data.scale.toPrecision(3)}, so that both weigh the same on the whole.`

@@ -43,6 +43,8 @@ struct Column {
     /// Shares of the training rows, for drawing.
     density: Vec<f64>,
     few: bool,
+    /// Where a missing number is drawn, if there are any.
+    missing: Option<f64>,
     /// Whether the labels of its marks are turned.
     turned: bool,
 }
@@ -55,6 +57,8 @@ struct Term {
     at: Vec<Vec<f64>>,
     now: Shape,
     before: Option<Shape>,
+    /// What a missing number contributes, now and before.
+    missing: Option<[Option<f64>; 2]>,
     change: Option<f64>,
     agreement: Option<f64>,
 }
@@ -138,6 +142,7 @@ fn column(explainer: &Explainer, column: usize) -> Column {
         density: explainer.density(column, BINS).into_iter().map(|share| short(share, 5)).collect(),
         turned,
         few: axis.has_bars(),
+        missing: axis.has_gaps.then_some(Axis::MISSING),
     }
 }
 
@@ -162,7 +167,13 @@ fn term(report: &Report, index: usize, comparison: Option<&Comparison>) -> Term 
         let before = earlier.map(|(before, term)| shape(&scaled(before.surface(term, CELLS).values)));
         (surface.positions.to_vec(), shape(&surface.values), before)
     };
+    let missing = if given.columns().len() == 1 { explainer.missing(index) } else { None };
+    let missing = missing.map(|now| {
+        let before = earlier.and_then(|(before, term)| before.missing(term));
+        [Some(significant(now)), before.map(|value| significant(value * scale))]
+    });
     Term {
+        missing,
         columns: given.columns().to_vec(),
         importance: significant(given.importance()),
         at: at.into_iter().map(|axis| axis.into_iter().map(|p| short(p, 4)).collect()).collect(),

@@ -67,12 +67,17 @@ pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>, earlier:
     let mut drawing = Drawing::new();
     if let [axis] = &axes[..] {
         drawing.line(explainer, term, axis, places.as_ref().map(|places| places[0]), earlier);
-        let across = if axis.has_bars() { inside } else { x };
-        drawing.labels(&names[0], &axis.ticks(), across, "contribution to the score");
+        let mut ticks = axis.ticks();
+        let turned = Axis::is_crowded(&ticks);
+        if axis.has_gaps {
+            ticks.push(Tick { position: Axis::MISSING, label: "missing".into() });
+        }
+        drawing.labels(&names[0], (&ticks, turned), &across(axis), "contribution to the score");
         drawing.title(&names[0]);
     } else {
         let (largest, lowest) = drawing.surface(explainer, term, places.as_deref());
-        drawing.labels(&names[0], &axes[0].ticks(), x, &names[1]);
+        let ticks = axes[0].ticks();
+        drawing.labels(&names[0], (&ticks, Axis::is_crowded(&ticks)), &x, &names[1]);
         let vertical = axes[1].ticks().into_iter().map(|tick| (y(tick.position), tick.label));
         drawing.vertical(vertical.collect());
         drawing.title(&format!("{} × {}", cut(&names[0], LONGEST_IN_PAIR), cut(&names[1], LONGEST_IN_PAIR)));
@@ -103,9 +108,12 @@ fn x(position: f64) -> f64 {
     LEFT + position.clamp(-0.01, 1.01) * (WIDTH - LEFT - RIGHT)
 }
 
-/// Across for bars, which need room at both ends.
-fn inside(position: f64) -> f64 {
-    LEFT + 20.0 + position * (WIDTH - LEFT - RIGHT - 40.0)
+/// Across on the axis of a line: bars need room at both ends, and a missing number lies beyond the end.
+fn across(axis: &Axis) -> impl Fn(f64) -> f64 {
+    let room = if axis.has_bars() { 20.0 } else { 0.0 };
+    let end = if axis.has_gaps { Axis::MISSING + 0.08 } else { 1.0 };
+    let last = if axis.has_gaps { Axis::MISSING } else { 1.01 };
+    move |position| LEFT + room + position.clamp(-0.01, last) / end * (WIDTH - LEFT - RIGHT - 2.0 * room)
 }
 
 fn y(position: f64) -> f64 {
@@ -144,6 +152,13 @@ impl Drawing {
         ));
     }
 
+    /// A bar between a value and zero, both as places.
+    fn bar(&mut self, across: f64, width: f64, [value, zero]: [f64; 2]) {
+        let fill = if value < zero { RAISES } else { LOWERS };
+        let (top, height) = (value.min(zero), (value - zero).abs().max(1.0));
+        self.rect([across - width / 2.0, top, width, height], fill, 0.85);
+    }
+
     fn polyline(&mut self, points: &str, stroke: &str, more: &str) {
         self.put(format_args!(
             "<polyline points=\"{points}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"2\" \
@@ -175,12 +190,15 @@ impl Drawing {
             let values = earlier.explainer.line_at(earlier.term, &line.positions);
             values.into_iter().map(|value| value * earlier.scale).collect()
         });
-        let all = line.values.iter().chain(&before).copied();
+        let missing = explainer.missing(term);
+        let missing_before = earlier.and_then(|e| Some(e.explainer.missing(e.term)? * e.scale));
+        let all = line.values.iter().chain(&before).chain(&missing).chain(&missing_before).copied();
         let (low, high) = (all.clone().fold(0.0, f64::min), all.fold(0.0, f64::max));
         let span = if high > low { high - low } else { 1.0 };
         let (low, span) = (low - 0.05 * span, 1.1 * span);
         let up = |value: f64| y((value - low) / span);
-        let width = (WIDTH - LEFT - RIGHT) / BINS as f64;
+        let x = across(axis);
+        let width = x(1.0 / BINS as f64) - x(0.0);
         if !few {
             self.put(format_args!("<g shape-rendering=\"crispEdges\">"));
             for (bin, share) in density.iter().enumerate().filter(|(_, share)| **share > 0.0) {
@@ -191,15 +209,12 @@ impl Drawing {
         }
         self.segment([LEFT, up(0.0)], [WIDTH - RIGHT, up(0.0)], FAINT, 0.8);
         if few {
+            let width = f64::min(24.0, 0.7 * (x(1.0) - x(0.0)) / line.values.len() as f64);
             for (&position, &value) in line.positions.iter().zip(&line.values) {
-                let (top, bottom) = (up(value.max(0.0)), up(value.min(0.0)));
-                let fill = if value > 0.0 { RAISES } else { LOWERS };
-                let width = f64::min(24.0, 0.7 * (WIDTH - LEFT - RIGHT - 40.0) / line.values.len() as f64);
-                self.rect([inside(position) - width / 2.0, top, width, (bottom - top).max(1.0)], fill, 0.85);
+                self.bar(x(position), width, [up(value), up(0.0)]);
             }
             for (&position, &value) in line.positions.iter().zip(&before) {
-                let across = inside(position);
-                self.segment([across - 16.0, up(value)], [across + 16.0, up(value)], EARLIER, 2.5);
+                self.segment([x(position) - 16.0, up(value)], [x(position) + 16.0, up(value)], EARLIER, 2.5);
             }
         } else {
             let points = |values: &[f64]| -> String {
@@ -211,12 +226,19 @@ impl Drawing {
             }
             self.polyline(&points(&line.values), LINE, "");
         }
-        if !before.is_empty() {
-            self.text([WIDTH - RIGHT, TOP - 12.0], "end", " font-size=\"10\"", "grey: before");
+        if let Some(value) = missing {
+            self.bar(x(Axis::MISSING), 16.0, [up(value), up(0.0)]);
+        }
+        if let Some(value) = missing_before {
+            let place = x(Axis::MISSING);
+            self.segment([place - 12.0, up(value)], [place + 12.0, up(value)], EARLIER, 2.5);
+        }
+        if let Some(earlier) = earlier {
+            let told = format!("grey: before, times {}", number((earlier.scale * 100.0).round() / 100.0));
+            self.text([WIDTH - RIGHT, TOP - 12.0], "end", " font-size=\"10\"", &told);
         }
         if let Some(place) = marked {
-            let across = if few { inside(place.clamp(0.0, 1.0)) } else { x(place) };
-            self.segment([across, TOP], [across, HEIGHT - BOTTOM], MARK, 2.0);
+            self.segment([x(place), TOP], [x(place), HEIGHT - BOTTOM], MARK, 2.0);
         }
         let step = round_step(span / 5.0);
         let first = (low / step).ceil();
@@ -238,7 +260,8 @@ impl Drawing {
             self.rect(place, fill, value.abs() / largest);
         }
         self.put(format_args!("</g>"));
-        if let Some(&[a, b]) = marked {
+        // A missing number has no place on these axes.
+        if let Some(&[a, b]) = marked.filter(|places| places.iter().all(|&place| place < Axis::MISSING)) {
             self.put(format_args!(
                 "<circle cx=\"{:.2}\" cy=\"{:.2}\" r=\"5\" fill=\"{MARK}\" stroke=\"#ffffff\" stroke-width=\"1.5\"/>",
                 x(a),
@@ -250,14 +273,13 @@ impl Drawing {
     }
 
     /// The frame, the marks below it, and the names of both axes.
-    fn labels(&mut self, below: &str, ticks: &[Tick], across: fn(f64) -> f64, beside: &str) {
+    fn labels(&mut self, below: &str, (ticks, turned): (&[Tick], bool), across: &dyn Fn(f64) -> f64, beside: &str) {
         self.put(format_args!(
             "<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{FAINT}\"/>",
             WIDTH - LEFT - RIGHT,
             HEIGHT - TOP - BOTTOM
         ));
         let bottom = HEIGHT - BOTTOM;
-        let turned = Axis::is_crowded(ticks);
         for tick in ticks {
             let across = across(tick.position);
             self.segment([across, bottom], [across, bottom + 4.0], FAINT, 1.0);

@@ -340,7 +340,7 @@ pub enum Error {
         first: String,
     },
     /// A column was named that the table does not have.
-    #[error("the table has no column {}; its columns are {}", quoted(name), list(known))]
+    #[error("the table has no column {}; {}", quoted(name), meant(name, known))]
     UnknownColumn {
         /// The name asked for.
         name: String,
@@ -513,6 +513,17 @@ fn renaming(others: &[String]) -> String {
     }
 }
 
+/// The column that was probably meant, or else the columns there are.
+fn meant(name: &str, known: &[String]) -> String {
+    let plain = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    match known.iter().find(|known| plain(known) == plain(name) && !plain(name).is_empty()) {
+        Some(column) => format!("did you mean {}?", quoted(column)),
+        None => format!("its columns are {}", list(known)),
+    }
+}
+
 fn list(names: &[String]) -> String {
     let mut text: Vec<String> = names.iter().take(LONGEST_LIST).map(|name| quoted(name)).collect();
     if names.len() > LONGEST_LIST {
@@ -524,6 +535,14 @@ fn list(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_that_was_probably_meant_is_named() {
+        let known: Vec<String> = ["a", "Is_Fraud"].map(String::from).to_vec();
+        let said = |name: &str| Error::UnknownColumn { name: name.into(), known: known.clone() }.to_string();
+        assert_eq!(said("is fraud"), "the table has no column \"is fraud\"; did you mean \"Is_Fraud\"?");
+        assert_eq!(said("b"), "the table has no column \"b\"; its columns are \"a\", \"Is_Fraud\"");
+    }
 
     #[test]
     fn text_from_the_data_is_shortened_and_escaped() {

@@ -22,4 +22,4 @@ pub use error::{CheckpointFault, Error, ModelFault, Result};
 pub use params::{Params, Scale};
 pub use score::Detector;
 pub use train::{Progress, Work, fit};
-pub use tune::{Change, Digest, Labelled, Learner, Loss, Origin, TuneParams, TuneProgress, Tuned};
+pub use tune::{Digest, Labelled, Learner, Loss, Origin, TuneParams, TuneProgress, Tuned};

@@ -32,8 +32,9 @@ fn a_model_learns_from_labels_and_says_what_changed() {
     assert!(lines[0].starts_with("Learned from 2 anomalies and 32 normal rows in "), "{text}");
     assert!(lines[0].ends_with("the model is in tuned.diad."), "{text}");
     assert!(lines[1].starts_with("ROC-AUC of labels held out ") && lines[1].ends_with(" after"), "{text}");
-    assert_eq!(lines[2], "Changed most");
-    assert!(lines.len() == 6 && lines[3..].iter().any(|line| line.starts_with("  x and y ")), "{text}");
+    assert!(lines[2].starts_with("With so few labels"), "{text}");
+    assert_eq!(lines[3], "Changed most");
+    assert!(lines.len() == 7 && lines[4..].iter().any(|line| line.starts_with("  x and y ")), "{text}");
     assert!(folder.read("model.diad") == before, "the first model is untouched");
 
     let info = folder.diad(&["info", "tuned.diad"]).succeeds();

@@ -34,13 +34,14 @@ __all__ = [
 ]
 
 
-def load(path: Path) -> DIAD:
+def load(path: Path, contamination: float = 0.1) -> DIAD:
     """Reads a model file, written here or by the ``diad`` command, as a fitted :class:`DIAD`.
 
-    The file holds the model, not the training scores: ``threshold_`` is the score that 1 - ``contamination`` of the training
-    rows do not exceed, as far as the model remembers, and there are no ``decision_scores_`` and no ``labels_``.
+    The file holds the model, not the training scores and not the contamination: **give it again**, if it was another than 0.1.
+    ``threshold_`` is the score that 1 - ``contamination`` of the training rows do not exceed, as far as the model remembers,
+    and there are no ``decision_scores_`` and no ``labels_``.
     """
-    return DIAD.load(path)
+    return DIAD.load(path, contamination=contamination)
 
 
 def __getattr__(name: str) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,13 @@ def labels_of(y: Labels) -> Floats:
         y = np.array([np.nan if label is None or type(label).__name__ == "NAType" else label for label in y])
     if y.dtype.kind not in "biuf":
         raise TypeError("labels must be numbers: 1 for an anomaly, 0 for a normal row, -1 or NaN where nothing is known")
-    return np.ascontiguousarray(y, dtype=np.float64)
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    if (y == -1).any() and not (y == 0).any() and (y == 1).sum() > len(y) / 2:
+        warnings.warn(
+            "most labels are 1, an anomaly, and none is 0, a normal row; these seem to be scikit-learn's labels, where 1 is normal",
+            stacklevel=4,
+        )
+    return y
 
 
 def known_labels(y: Labels) -> list[bool]:

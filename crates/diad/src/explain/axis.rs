@@ -38,6 +38,8 @@ pub struct Axis {
     pub distinct: Option<Vec<f64>>,
     /// The names of the categories, most frequent first; none for numbers.
     pub categories: Vec<String>,
+    /// Whether numbers were missing in training rows.
+    pub has_gaps: bool,
 }
 
 /// A mark on an axis.
@@ -50,8 +52,14 @@ pub struct Tick {
 }
 
 impl Axis {
-    /// Where a value lies: from 0 to 1 within the range of the training rows.
+    /// Where a missing number lies: beyond the end, since it is no number.
+    pub const MISSING: f64 = 1.12;
+
+    /// Where a value lies: from 0 to 1 within the range of the training rows, at [`Axis::MISSING`] for a missing number.
     pub fn position(&self, value: f64) -> f64 {
+        if value.is_nan() && self.categories.is_empty() {
+            return Self::MISSING;
+        }
         (f64::from(self.scaler.scale(value)) + 1.0) / 2.0
     }
 
@@ -176,11 +184,18 @@ impl Explainer<'_> {
         let values = self.detector.profile().columns[column].distinct();
         let original = |&value: &f32| scaler.original(value).clamp(given.min, given.max);
         let distinct = values.map(|values| values.iter().map(original).collect());
-        let categories = (0..given.positions()).map(|position| given.words(position as f64)).collect();
-        Axis { scaler, min: given.min, max: given.max, distinct, categories }
+        let categories: Vec<String> = (0..given.positions()).map(|position| given.words(position as f64)).collect();
+        Axis {
+            scaler,
+            min: given.min,
+            max: given.max,
+            distinct,
+            has_gaps: categories.is_empty() && given.gaps.is_some(),
+            categories,
+        }
     }
 
-    /// The shares of the training rows in so many equal parts of a column's axis.
+    /// The shares of the training rows in so many equal parts of a column's axis, without those whose number is missing.
     pub fn density(&self, column: usize, bins: usize) -> Vec<f64> {
         let spread = &self.detector.profile().columns[column];
         let end = |bin: usize| (bin as f64 / bins as f64 * 2.0 - 1.0) as f32;
@@ -189,7 +204,25 @@ impl Explainer<'_> {
             bin if bin == bins => 1.0,
             bin => spread.below(end(bin)),
         };
-        (0..bins).map(|bin| (before(bin + 1) - before(bin)).max(0.0)).collect()
+        let mut shares: Vec<f64> = (0..bins).map(|bin| (before(bin + 1) - before(bin)).max(0.0)).collect();
+        let given = &self.detector.encoder().columns()[column];
+        if let Some(gaps) = given.gaps.filter(|_| given.positions() == 0) {
+            // A missing number has the median as its feature.
+            let place = (f64::from(self.scalers[column].scale(f64::NAN)) + 1.0) / 2.0;
+            let bin = ((place * bins as f64) as usize).min(bins - 1);
+            let missing = gaps.rows as f64 / self.detector.training_rows().max(1) as f64;
+            shares[bin] = (shares[bin] - missing).max(0.0);
+        }
+        shares
+    }
+
+    /// What a term of one column contributes where the number is missing, if any was in training.
+    ///
+    /// # Panics
+    /// If there is no such term, or it has two columns.
+    pub fn missing(&self, term: usize) -> Option<f64> {
+        let &[column] = self.terms[term].columns() else { panic!("a missing value needs a term of one column") };
+        self.axis(column).has_gaps.then(|| self.evaluate(term, &[&[f64::NAN]])[0])
     }
 }
 
@@ -201,7 +234,7 @@ mod tests {
     fn labels(min: f64, max: f64, bend: Option<Bend>) -> Vec<String> {
         let scaler =
             Scaler::new(&Column { name: "c".into(), min, max, bend, ..Column::default() }, View::Bent);
-        let axis = Axis { scaler, min, max, distinct: None, categories: Vec::new() };
+        let axis = Axis { scaler, min, max, distinct: None, categories: Vec::new(), has_gaps: false };
         axis.ticks().into_iter().map(|tick| tick.label).collect()
     }
 

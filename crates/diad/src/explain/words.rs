@@ -45,6 +45,9 @@ impl fmt::Display for Standing {
     }
 }
 
+/// Most characters of a number that is shown with all its digits.
+const LONGEST_PLAIN: usize = 12;
+
 /// A share as a percentage that is 0 or 100 only if it is exactly that.
 pub(super) fn percent(share: f64) -> String {
     let percentage = share * 100.0;
@@ -59,19 +62,23 @@ pub(super) fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
-/// A number as people write it: no more digits than it has, six at most, and powers of ten where it would be long.
+/// A number as people write it: all its digits where these are few, else six, and powers of ten where it would be long.
 ///
 /// ```
 /// use diad::explain::number;
 ///
-/// assert_eq!([4.2, -0.0, 1234567.8, 1e-9, 2.0 / 3.0].map(number), ["4.2", "0", "1234570", "1e-9", "0.666667"]);
+/// assert_eq!([4.2, -0.0, 1234567.8, 1e-9, 2.0 / 3.0].map(number), ["4.2", "0", "1234567.8", "1e-9", "0.666667"]);
 /// ```
 pub fn number(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { value.to_string() };
     }
+    let plain = value.to_string();
     let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
     let size = rounded.abs();
+    if size >= 1e-5 && plain.len() <= LONGEST_PLAIN {
+        return plain;
+    }
     if (1e-5..1e15).contains(&size) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 

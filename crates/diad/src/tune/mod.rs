@@ -2,7 +2,6 @@
 
 mod basis;
 mod blend;
-mod changes;
 mod descent;
 mod functions;
 mod labels;
@@ -22,7 +21,6 @@ use crate::model::Combination;
 use crate::profile::{Profile, Spread};
 use crate::{Detector, Error, Result};
 pub use basis::PAIRED_COLUMNS;
-pub use changes::Change;
 pub use labels::{Digest, Labelled};
 use lesson::Lesson;
 pub use loss::Loss;
@@ -64,8 +62,6 @@ pub struct Tuned {
     pub stand_ins: usize,
     /// The area under the ROC curve on the validation table, before and after.
     pub validation: Option<[f64; 2]>,
-    /// What changed, the largest change first.
-    pub changes: Vec<Change>,
 }
 
 impl Detector {
@@ -143,9 +139,8 @@ impl Detector {
         };
         let detector = self.with_model(model, combination).coming_from(origin);
         let detector = remember_scores(detector, labelled);
-        let changes = changes::changes(self, &detector, labelled.matrix());
         let validation = validation.and_then(|rows| Some([area(self, &rows)?, area(&detector, &rows)?]));
-        Ok(Tuned { detector, stand_ins: lesson.stand_ins, validation, changes })
+        Ok(Tuned { detector, stand_ins: lesson.stand_ins, validation })
     }
 
     /// The area under the ROC curve of labelled rows before and after tuning: each row is scored by a detector tuned
