@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use diad::Detector;
 use diad::encode::Kind;
 use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Table, printable};
 use serde_json::{Value, json};
 
-use crate::{output, plots, rows};
+use crate::{output, plots, rows, score};
 
 /// Say what the scores of rows are made of
 #[derive(clap::Args)]
@@ -39,6 +38,9 @@ pub struct Args {
     /// A folder for plots of all terms as SVG and PNG files, with the first explained row marked in green
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+    /// Explain the trees themselves, not the tables made of them; diad info says how close these are
+    #[arg(long)]
+    exact: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -63,7 +65,7 @@ const SCHEMA_VERSION: u32 = 1;
 const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = Detector::load(&args.model)?;
+    let detector = score::load(&args.model, args.exact)?;
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
     }

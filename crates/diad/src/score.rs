@@ -3,7 +3,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
+use crate::compiled::{Compiled, Cursor, Sources, compile};
 use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{
@@ -28,6 +30,11 @@ pub struct Detector {
     lookup: Lookup,
     profile: Profile,
     pub(crate) origin: Option<Origin>,
+    /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
+    bound: Option<f64>,
+    /// The compiled score, made when it is first needed.
+    compiled: OnceLock<Option<Compiled>>,
+    exact: bool,
 }
 
 /// A block of rows on its way through the pieces of a score.
@@ -35,6 +42,7 @@ pub(crate) struct Work {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,
     places: Places,
+    cursor: Cursor,
     values: Vec<Lane<f32>>,
 }
 
@@ -44,6 +52,7 @@ impl Work {
             block: Block::new(features),
             scratch: Scratch::default(),
             places: Places::default(),
+            cursor: Cursor::default(),
             values: vec![Lane::default(); BLOCK_LANES],
         }
     }
@@ -66,7 +75,54 @@ impl Detector {
             lookup: Lookup::default(),
             profile,
             origin: None,
+            bound: None,
+            compiled: OnceLock::new(),
+            exact: false,
         }
+    }
+
+    /// Finds out whether the finished score can be compiled, and how well.
+    pub(crate) fn certified(self) -> Self {
+        let compiled = self.compile();
+        let bound = compiled.as_ref().map(Compiled::bound);
+        Self { bound, compiled: OnceLock::from(compiled), ..self }
+    }
+
+    /// Takes over what an earlier [`Detector::certified`] found.
+    pub(crate) fn bounded(self, bound: Option<f64>) -> Self {
+        Self { bound, compiled: OnceLock::new(), ..self }
+    }
+
+    fn compile(&self) -> Option<Compiled> {
+        let Self { encoder, model, wiring, combination, profile, .. } = self;
+        compile(Sources { encoder, model, wiring, combination, profile }, profile.scores.deviation())
+    }
+
+    /// The compiled score, where it is to be used.
+    pub(crate) fn compiled(&self) -> Option<&Compiled> {
+        if self.exact || self.bound.is_none() {
+            return None;
+        }
+        self.compiled.get_or_init(|| self.compile()).as_ref()
+    }
+
+    /// The same detector, which scores and explains with the trees themselves from now on, not with tables made of them.
+    /// Slower by a factor of five or so; scores differ by no more than [`Detector::bound`], and rounding.
+    #[must_use]
+    pub fn exactly(self) -> Self {
+        Self { exact: true, ..self }
+    }
+
+    /// The most by which a score can differ from the exact one, whatever the row, beside the rounding of single
+    /// precision. Nothing for a model whose scores are always exact: one with several layers of trees, one that tables of a
+    /// sensible size cannot come close enough to, or one of an older version.
+    pub fn bound(&self) -> Option<f64> {
+        self.bound
+    }
+
+    /// The standard deviation of the scores of the training rows, as far as the model remembers them.
+    pub fn score_deviation(&self) -> f64 {
+        self.profile.scores.deviation()
     }
 
     /// Adds tables to the score.
@@ -84,14 +140,22 @@ impl Detector {
         &self.profile
     }
 
-    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids.
+    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids; or those of
+    /// the compiled score.
     pub(crate) fn pieces(&self) -> usize {
+        self.compiled().map_or_else(|| self.exact_pieces(), Compiled::pieces)
+    }
+
+    fn exact_pieces(&self) -> usize {
         let tables = &self.combination.tables;
         self.wiring.groups().len() + tables.curves.len() + tables.grids.len()
     }
 
     /// The features that a piece looks at, one or two.
     pub(crate) fn piece_features(&self, piece: usize) -> [u32; 2] {
+        if let Some(compiled) = self.compiled() {
+            return compiled.piece_features(piece);
+        }
         let (groups, tables) = (self.wiring.groups(), &self.combination.tables);
         if let Some(group) = groups.get(piece) {
             let wiring = &self.wiring.trees[group[0] as usize];
@@ -106,13 +170,34 @@ impl Detector {
 
     /// Works out what pieces share, once the block has its rows.
     pub(crate) fn begin(&self, work: &mut Work) {
+        if let Some(compiled) = self.compiled() {
+            let (lanes, mut x) = (work.block.lanes(), [0.0; BLOCK_ROWS]);
+            for (axis, &feature) in compiled.features().iter().enumerate() {
+                let values = work.block.x().get(feature as usize, lanes).iter().flat_map(|lane| lane.0);
+                x.iter_mut().zip(values).for_each(|(x, value)| *x = value);
+                compiled.find(axis, &x[..lanes * LANES], &mut work.cursor);
+            }
+            return;
+        }
+        self.begin_exactly(work);
+    }
+
+    fn begin_exactly(&self, work: &mut Work) {
         self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
     }
 
     /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
     pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
+        let Some(compiled) = self.compiled() else { return self.exact_piece(piece, work) };
+        let Work { block, cursor, values, .. } = work;
+        let values = &mut values[..block.lanes()];
+        compiled.piece(piece, cursor, values);
+        (values, 1.0)
+    }
+
+    fn exact_piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
         let groups = self.wiring.groups();
-        let Work { block, scratch, places, values } = work;
+        let Work { block, scratch, places, values, .. } = work;
         let values = &mut values[..block.lanes()];
         if let Some(group) = groups.get(piece) {
             let forward = Forward { model: &self.model, wiring: &self.wiring };
@@ -126,7 +211,14 @@ impl Detector {
 
     /// What is taken from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
-        f64::from(self.combination.shift)
+        self.compiled().map_or(f64::from(self.combination.shift), |compiled| -compiled.shift())
+    }
+
+    /// The scores of a block for which work has begun, as [`Detector::score_into`] gives them, if these are compiled.
+    pub(crate) fn compiled_scores(&self, work: &mut Work, scores: &mut [f32]) {
+        if let Some(compiled) = self.compiled() {
+            compiled.scores(self.wiring.kernels(), &mut work.cursor, scores);
+        }
     }
 
     /// A detector of the same columns and training rows with other trees and tables.
@@ -145,7 +237,7 @@ impl Detector {
         &self.wiring
     }
 
-    /// Scores of encoded rows, one for each.
+    /// Exact scores of encoded rows, one for each.
     pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
         let width = rows.width;
         self.score_blocks(scores, |block, rows_of_block| {
@@ -154,7 +246,7 @@ impl Detector {
         });
     }
 
-    /// Scores block by block; `fill` gives each block its rows.
+    /// Exact scores, block by block; `fill` gives each block its rows.
     ///
     /// Pieces are added up in double precision, so that the score is the sum of its parts.
     fn score_blocks(&self, scores: &mut [f32], fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync) {
@@ -163,11 +255,11 @@ impl Detector {
             || (Work::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
             |(work, total), (index, scores)| {
                 fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
-                self.begin(work);
+                self.begin_exactly(work);
                 let total = &mut total[..work.block.lanes()];
-                total.fill(Lane([-self.shift(); LANES]));
-                for piece in 0..self.pieces() {
-                    let (values, factor) = self.piece(piece, work);
+                total.fill(Lane([-f64::from(self.combination.shift); LANES]));
+                for piece in 0..self.exact_pieces() {
+                    let (values, factor) = self.exact_piece(piece, work);
                     add(total, values, factor);
                 }
                 for (score, i) in scores.iter_mut().zip(0..) {
@@ -227,8 +319,35 @@ impl Detector {
         }
         let columns = self.encoder.find(table)?;
         let scalers = self.encoder.scalers();
-        self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows));
+        match self.compiled() {
+            Some(compiled) => self.look_up(compiled, &columns, &scalers, scores),
+            None => self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows)),
+        }
         Ok(())
+    }
+
+    /// Compiled scores of the rows of a table, whose columns were found by [`Encoder::find`].
+    fn look_up(
+        &self,
+        compiled: &Compiled,
+        columns: &[Cow<'_, [f64]>],
+        scalers: &[Scaler],
+        scores: &mut [f32],
+    ) {
+        let features = self.encoder.features();
+        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
+            Cursor::default,
+            |cursor, (index, scores)| {
+                let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
+                let mut x = [0.0; BLOCK_ROWS];
+                for (axis, &feature) in compiled.features().iter().enumerate() {
+                    let column = &columns[features[feature as usize].column as usize][rows.clone()];
+                    scalers[feature as usize].scale_all(column, &mut x);
+                    compiled.find(axis, &x[..scores.len()], cursor);
+                }
+                compiled.scores(self.wiring.kernels(), cursor, scores);
+            },
+        );
     }
 
     /// Scores of the rows of `table`, higher = more anomalous.
