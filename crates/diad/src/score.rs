@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::compiled::{Compiled, Cursor, Sources, compile};
+use crate::compiled::{Compiled, Cursor};
 use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{
@@ -79,50 +79,6 @@ impl Detector {
             compiled: OnceLock::new(),
             exact: false,
         }
-    }
-
-    /// Finds out whether the finished score can be compiled, and how well.
-    pub(crate) fn certified(self) -> Self {
-        let compiled = self.compile();
-        let bound = compiled.as_ref().map(Compiled::bound);
-        Self { bound, compiled: OnceLock::from(compiled), ..self }
-    }
-
-    /// Takes over what an earlier [`Detector::certified`] found.
-    pub(crate) fn bounded(self, bound: Option<f64>) -> Self {
-        Self { bound, compiled: OnceLock::new(), ..self }
-    }
-
-    fn compile(&self) -> Option<Compiled> {
-        let Self { encoder, model, wiring, combination, profile, .. } = self;
-        compile(Sources { encoder, model, wiring, combination, profile }, profile.scores.deviation())
-    }
-
-    /// The compiled score, where it is to be used.
-    pub(crate) fn compiled(&self) -> Option<&Compiled> {
-        if self.exact || self.bound.is_none() {
-            return None;
-        }
-        self.compiled.get_or_init(|| self.compile()).as_ref()
-    }
-
-    /// The same detector, which scores and explains with the trees themselves from now on, not with tables made of them.
-    /// Slower by a factor of five or so; scores differ by no more than [`Detector::bound`], and rounding.
-    #[must_use]
-    pub fn exactly(self) -> Self {
-        Self { exact: true, ..self }
-    }
-
-    /// The most by which a score can differ from the exact one, whatever the row, beside the rounding of single
-    /// precision. Nothing for a model whose scores are always exact: one with several layers of trees, one that tables of a
-    /// sensible size cannot come close enough to, or one of an older version.
-    pub fn bound(&self) -> Option<f64> {
-        self.bound
-    }
-
-    /// The standard deviation of the scores of the training rows, as far as the model remembers them.
-    pub fn score_deviation(&self) -> f64 {
-        self.profile.scores.deviation()
     }
 
     /// Adds tables to the score.
@@ -212,13 +168,6 @@ impl Detector {
     /// What is taken from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
         self.compiled().map_or(f64::from(self.combination.shift), |compiled| -compiled.shift())
-    }
-
-    /// The scores of a block for which work has begun, as [`Detector::score_into`] gives them, if these are compiled.
-    pub(crate) fn compiled_scores(&self, work: &mut Work, scores: &mut [f32]) {
-        if let Some(compiled) = self.compiled() {
-            compiled.scores(self.wiring.kernels(), &mut work.cursor, scores);
-        }
     }
 
     /// A detector of the same columns and training rows with other trees and tables.
@@ -326,30 +275,6 @@ impl Detector {
         Ok(())
     }
 
-    /// Compiled scores of the rows of a table, whose columns were found by [`Encoder::find`].
-    fn look_up(
-        &self,
-        compiled: &Compiled,
-        columns: &[Cow<'_, [f64]>],
-        scalers: &[Scaler],
-        scores: &mut [f32],
-    ) {
-        let features = self.encoder.features();
-        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            Cursor::default,
-            |cursor, (index, scores)| {
-                let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-                let mut x = [0.0; BLOCK_ROWS];
-                for (axis, &feature) in compiled.features().iter().enumerate() {
-                    let column = &columns[features[feature as usize].column as usize][rows.clone()];
-                    scalers[feature as usize].scale_all(column, &mut x);
-                    compiled.find(axis, &x[..scores.len()], cursor);
-                }
-                compiled.scores(self.wiring.kernels(), cursor, scores);
-            },
-        );
-    }
-
     /// Scores of the rows of `table`, higher = more anomalous.
     ///
     /// # Errors
@@ -452,5 +377,6 @@ pub(crate) fn add(total: &mut [Lane<f64>], values: &[Lane<f32>], factor: f64) {
     }
 }
 
+mod tables;
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,14 @@
 //! Compiles a score: pieces to functions of axes, these to parabolas.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
-use super::axis::{Axis, points, refine};
+use super::axis::{points, refine};
 use super::factors::{Product, shortest};
+use super::layout::assemble;
 use super::split::{Branch, Place, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
 use crate::encode::{Encoder, Kind, View, place_of};
-use crate::kernel::{AxisCells, Cells, LANES, Lane, PairCells, SLOT};
 use crate::model::{Combination, Curve, Grid, Model, Wiring};
 use crate::profile::Profile;
 
@@ -22,8 +21,6 @@ const OVERSHOOT: f64 = 1.25;
 const FURTHEST: f64 = 1e4;
 /// The share of the training rows of which a value has a node of its own.
 const FREQUENT: f64 = 1e-3;
-/// Most bytes of tables.
-const MOST_BYTES: usize = 64 << 20;
 
 /// What is compiled.
 #[derive(Clone, Copy)]
@@ -42,11 +39,11 @@ struct Tree {
 }
 
 /// An axis on its way.
-struct Draft {
-    nodes: Vec<f32>,
+pub struct Draft {
+    pub nodes: Vec<f32>,
     places: Vec<Place>,
     /// The sum of all functions of this axis alone, at the points.
-    own: Vec<f64>,
+    pub own: Vec<f64>,
     /// By how much parabolas can be wrong.
     error: f64,
 }
@@ -65,8 +62,8 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let trees = trees(sources, &warps)?;
     let mut drafts = drafts(sources, &trees, &warps, allowed * FOR_PARABOLAS / OVERSHOOT)?;
     let sums = functions(sources, &trees, &mut drafts)?;
-    let pairs: Vec<([usize; 2], Vec<Product>)> =
-        sums.into_par_iter().map(|(axes, [first, second])| (axes, shortest(&first, &second))).collect();
+    let sums: Vec<_> = sums.into_iter().collect();
+    let pairs = side_by_side(&sums, |(axes, [first, second])| (*axes, shortest(first, second)));
     let left_out = allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT);
     let (pairs, left_out) = leave_out(pairs, left_out);
     let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
@@ -180,7 +177,37 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
         let places: Vec<Place> = points(&nodes).into_iter().map(|x| Place::new(x, warps[axis])).collect();
         Some(Draft { own: vec![0.0; places.len()], nodes, places, error })
     };
-    (0..warps.len()).into_par_iter().map(draft).collect::<Vec<_>>().into_iter().collect()
+    let axes: Vec<usize> = (0..warps.len()).collect();
+    side_by_side(&axes, |&axis| draft(axis)).into_iter().collect()
+}
+
+/// Does something with every item, on as many threads as the pool has, but not on those: they may all be waiting for
+/// the score that is being compiled.
+fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = rayon::current_num_threads().min(items.len()).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut done, mut index) = (Vec::new(), next.fetch_add(1, Ordering::Relaxed));
+        while let Some(item) = items.get(index) {
+            done.push((index, run(item)));
+            index = next.fetch_add(1, Ordering::Relaxed);
+        }
+        done
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..threads).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let mut done = work();
+        for other in others {
+            match other.join() {
+                Ok(more) => done.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, and values
@@ -251,7 +278,7 @@ fn add(sum: &mut [f64], values: &[f64], factor: f64) {
 }
 
 /// Takes the mean from some values.
-fn centre(values: &mut [f64]) -> f64 {
+pub fn centre(values: &mut [f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     values.iter_mut().for_each(|value| *value -= mean);
     mean
@@ -325,66 +352,4 @@ fn leave_out(
     }
     pairs.retain(|(_, products)| !products.is_empty());
     (pairs, left_out)
-}
-
-/// The three coefficients of the parabola on a cell.
-fn parabola(values: &[f64], cell: usize) -> [f64; 3] {
-    let [start, middle, end] = [0, 1, 2].map(|k| values[2 * cell + k]);
-    [start, 4.0 * middle - 3.0 * start - end, 2.0 * (start + end) - 4.0 * middle]
-}
-
-/// Lays out the tables.
-fn assemble(
-    sources: Sources,
-    mut drafts: Vec<Draft>,
-    pairs: &[([usize; 2], Vec<Product>)],
-    bound: f64,
-) -> Option<Compiled> {
-    let mut shift = -f64::from(sources.combination.shift);
-    for draft in &mut drafts {
-        shift += centre(&mut draft.own);
-    }
-    // Of each axis its own function, then those of its pairs, which start at slots.
-    let mut functions: Vec<Vec<Option<&[f64]>>> =
-        drafts.iter().map(|draft| vec![Some(&draft.own[..]), None, None, None]).collect();
-    let mut pair_cells: Vec<PairCells> = Vec::new();
-    for &(axes, ref products) in pairs {
-        let slots = products.len().div_ceil(SLOT);
-        pair_cells.push(PairCells { axes, places: axes.map(|axis| functions[axis].len()), slots });
-        for k in 0..slots * SLOT {
-            functions[axes[0]].push(products.get(k).map(|product| &product.first[..]));
-            functions[axes[1]].push(products.get(k).map(|product| &product.second[..]));
-        }
-    }
-    let used: Vec<usize> = (0..drafts.len())
-        .filter(|&axis| functions[axis].len() > SLOT || drafts[axis].own.iter().any(|&value| value != 0.0))
-        .collect();
-    let width = |axis: usize| functions[axis].len().div_ceil(LANES);
-    let cell_count = |axis: usize| drafts[axis].nodes.len() - 1;
-    let lanes: usize = used.iter().map(|&axis| 3 * width(axis) * cell_count(axis)).sum();
-    if lanes * size_of::<Lane<f32>>() > MOST_BYTES {
-        return None;
-    }
-    let tables = used
-        .iter()
-        .map(|&axis| AxisCells::new(tabulate(&functions[axis], width(axis), cell_count(axis)), width(axis)));
-    for pair in &mut pair_cells {
-        pair.axes = pair.axes.map(|axis| used.partition_point(|&other| other < axis));
-    }
-    let cells = Cells::new(tables.collect(), pair_cells);
-    let axes = used.iter().map(|&axis| Axis::new(&drafts[axis].nodes)).collect::<Option<_>>()?;
-    let features = used.iter().map(|&axis| axis as u32).collect();
-    Some(Compiled { features, axes, cells, shift, bound })
-}
-
-fn tabulate(functions: &[Option<&[f64]>], width: usize, cells: usize) -> Vec<Lane<f32>> {
-    let mut table = vec![Lane::default(); 3 * width * cells];
-    for (index, values) in functions.iter().enumerate().filter_map(|(index, f)| Some((index, (*f)?))) {
-        for (cell, lanes) in table.chunks_exact_mut(3 * width).enumerate() {
-            for (order, coefficient) in parabola(values, cell).into_iter().enumerate() {
-                lanes[order * width + index / LANES].0[index % LANES] = coefficient as f32;
-            }
-        }
-    }
-    table
 }

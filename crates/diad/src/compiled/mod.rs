@@ -10,6 +10,7 @@
 mod axis;
 mod build;
 mod factors;
+mod layout;
 mod split;
 #[cfg(test)]
 mod tests;

@@ -203,6 +203,21 @@ fn a_row_has_one_score() {
     assert_eq!(BLOCK_ROWS % LANES, 0);
 }
 
+/// Many threads that all wait for the same tables get them.
+#[test]
+fn a_loaded_model_may_be_first_used_by_several_threads_at_once() {
+    use rayon::prelude::*;
+    let rows = table(52, 300, 1.0, 4);
+    let scores = bits(&detector().score(&rows).unwrap());
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let loaded = Detector::from_bytes(&detector().to_bytes().unwrap()).unwrap();
+        let all: Vec<Vec<u32>> =
+            pool.install(|| (0..8).into_par_iter().map(|_| bits(&loaded.score(&rows).unwrap())).collect());
+        assert!(all.iter().all(|found| *found == scores));
+    }
+}
+
 #[test]
 fn contributions_add_up_to_compiled_scores() {
     let rows = table(61, 700, 1.5, 5);
