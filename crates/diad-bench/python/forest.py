@@ -1,9 +1,10 @@
-"""scikit-learn's isolation forest: the yardstick of scoring in `diad-bench speed`.
+"""Isolation forests: the yardsticks of scoring in `diad-bench speed`.
 
     python forest.py TABLE.parquet [--threads 2]
 
-fits the forest, then answers every line of standard input with the seconds to score all rows of the table from memory:
-"plain" as it comes, "threaded" with joblib told to use all threads.
+fits the forests, then answers every line of standard input with the seconds to score all rows of the table from memory:
+"plain" scikit-learn's as it comes, "threaded" with joblib told to use all threads, "isotree" that of isotree with the same
+number of trees and of rows for each. "file" is as "plain", but from the file.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import time
 import joblib
 import numpy as np
 import pandas as pd
+from isotree import IsolationForest as IsotreeForest
 from sklearn.ensemble import IsolationForest
 
 
@@ -22,13 +24,19 @@ def main():
     parser.add_argument("table")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    frame = pd.read_parquet(options.table)
-    x = np.ascontiguousarray(frame.drop(columns="label").to_numpy(np.float32))
-    model = IsolationForest(n_estimators=100, n_jobs=options.threads, random_state=0).fit(x)
 
-    def seconds():
+    def read():
+        frame = pd.read_parquet(options.table)
+        return np.ascontiguousarray(frame.drop(columns="label").to_numpy(np.float32))
+
+    x = read()
+    model = IsolationForest(n_estimators=100, n_jobs=options.threads, random_state=0).fit(x)
+    settings = dict(ntrees=100, sample_size=256, ndim=1, nthreads=options.threads, random_seed=0)
+    other = IsotreeForest(**settings).fit(x)
+
+    def seconds(score=lambda: model.score_samples(x)):
         start = time.perf_counter()
-        model.score_samples(x)
+        score()
         return time.perf_counter() - start
 
     seconds()
@@ -38,6 +46,10 @@ def main():
             # Newer versions take the threads of scoring from joblib's configuration instead of n_jobs.
             with joblib.parallel_config(backend="threading", n_jobs=options.threads):
                 answer = seconds()
+        elif request.strip() == "isotree":
+            answer = seconds(lambda: other.predict(x))
+        elif request.strip() == "file":
+            answer = seconds(lambda: model.score_samples(read()))
         else:
             answer = seconds()
         print(json.dumps({"seconds": answer}), flush=True)

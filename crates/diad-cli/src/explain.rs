@@ -11,7 +11,7 @@ use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Table, printable};
 use serde_json::{Value, json};
 
-use crate::{output, plots, rows};
+use crate::{output, plots, rows, score};
 
 /// Say what the scores of rows are made of
 #[derive(clap::Args)]
@@ -42,6 +42,9 @@ pub struct Args {
     /// An earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
     #[arg(long, value_name = "MODEL0", requires = "plots")]
     before: Option<PathBuf>,
+    /// Explain the trees themselves, not the tables made of them; diad info says how close these are
+    #[arg(long)]
+    exact: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -67,7 +70,7 @@ const SCHEMA_VERSION: u32 = 1;
 const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = Detector::load(&args.model)?;
+    let detector = score::load(&args.model, args.exact)?;
     let before = args.before.as_deref().map(Detector::load).transpose()?;
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
@@ -91,7 +94,12 @@ pub fn run(args: &Args) -> Result<()> {
     };
     if let Some(folder) = &args.plots {
         let marked = (!chosen.is_empty()).then(|| values(&table, 0));
-        let terms = plots::write(&explainer, before.as_ref().map(Explainer::new).as_ref(), marked.as_deref(), folder)?;
+        let terms = plots::write(
+            &explainer,
+            before.as_ref().map(Explainer::new).as_ref(),
+            marked.as_deref(),
+            folder,
+        )?;
         if let Format::Text = args.format {
             text.push_str(&format!("\nWrote plots of {terms} terms to {}.\n", output::shown(folder)));
         }

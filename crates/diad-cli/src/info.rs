@@ -35,6 +35,14 @@ pub fn run(args: &Args) -> Result<()> {
             origin.anomalies, origin.normals, origin.model, origin.labels
         )?;
     }
+    match detector.bound() {
+        Some(bound) => writeln!(
+            text,
+            "scored by tables: within {bound:.1e} of the exact score, {:.1e} of its standard deviation over the training rows",
+            bound / detector.score_deviation()
+        )?,
+        None => writeln!(text, "scored exactly")?,
+    }
     writeln!(text, "\nSettings")?;
     for (name, value) in detector.params().listed() {
         writeln!(text, "  {name:<17} {value}")?;

@@ -9,7 +9,7 @@ use diad::explain::Explainer;
 use diad_report::{Report, Rows};
 
 use crate::output::{self, Pending, shown};
-use crate::rows;
+use crate::{rows, score};
 
 /// Write a report for the browser: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
@@ -31,6 +31,9 @@ pub struct Args {
     /// The HTML file to write
     #[arg(short, long, value_name = "HTML")]
     output: PathBuf,
+    /// Show the trees themselves, not the tables made of them; diad info says how close these are
+    #[arg(long)]
+    exact: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -48,8 +51,8 @@ pub fn run(args: &Args) -> Result<()> {
     let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
     inputs.extend(args.before.as_deref());
     let target = output::check(&args.output, &inputs)?;
-    let detector = Detector::load(&args.model)?;
-    let before = args.before.as_deref().map(Detector::load).transpose()?;
+    let detector = score::load(&args.model, args.exact)?;
+    let before = args.before.as_deref().map(|model| score::load(model, args.exact)).transpose()?;
     let given = Given {
         model: &args.model,
         table: &args.table,

@@ -30,6 +30,9 @@ pub struct Args {
     /// The scores to write: a .csv or .parquet file, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+    /// Score with the trees themselves, not with tables made of them; diad info says how close these are
+    #[arg(long)]
+    exact: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -45,7 +48,7 @@ Examples:
 
 pub fn run(args: &Args) -> Result<()> {
     if args.output == Path::new("-") {
-        let detector = Detector::load(&args.model)?;
+        let detector = load(&args.model, args.exact)?;
         let mut sink = CsvSink::new(io::stdout().lock());
         let written = score_all(&detector, &Input::once(&args.table), &mut sink).and_then(|_| sink.finish());
         return written.map_err(|error| named(error, Path::new("standard output")));
@@ -57,9 +60,15 @@ pub fn run(args: &Args) -> Result<()> {
         _ => bail!("cannot write {}: its name must end in .csv or .parquet", shown(&args.output)),
     };
     let target = output::check(&args.output, &[&args.model, &args.table])?;
-    let detector = Detector::load(&args.model)?;
+    let detector = load(&args.model, args.exact)?;
     let rows = write_file(&detector, &Input::once(&args.table), &target, parquet)?;
     output::say(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
+}
+
+/// A model that scores with tables where it can, or with the trees themselves.
+pub fn load(model: &Path, exact: bool) -> Result<Detector> {
+    let detector = Detector::load(model)?;
+    Ok(if exact { detector.exactly() } else { detector })
 }
 
 /// Scores a table into a CSV or Parquet file; gives the number of rows.

@@ -175,13 +175,17 @@ fn summary(
         row("ROC-AUC of the validation table", areas)?;
     }
     if labelled.anomalies() < FEW {
-        writeln!(text, "With so few labels this says little of anomalies of other kinds; they may rank lower now.")?;
+        writeln!(
+            text,
+            "With so few labels this says little of anomalies of other kinds; they may rank lower now."
+        )?;
     }
     writeln!(text, "Changed most")?;
     let comparison = compare(&Explainer::new(first), &Explainer::new(&tuned.detector))?;
     let names = first.encoder().columns();
     for change in comparison.changes.iter().take(NAMED_CHANGES) {
-        let columns: Vec<String> = change.columns.iter().map(|&column| printable(&names[column].name)).collect();
+        let columns: Vec<String> =
+            change.columns.iter().map(|&column| printable(&names[column].name)).collect();
         writeln!(text, "  {:<30} {:.3}", columns.join(" and "), change.size)?;
     }
     Ok(text)

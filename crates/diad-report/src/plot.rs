@@ -273,7 +273,13 @@ impl Drawing {
     }
 
     /// The frame, the marks below it, and the names of both axes.
-    fn labels(&mut self, below: &str, (ticks, turned): (&[Tick], bool), across: &dyn Fn(f64) -> f64, beside: &str) {
+    fn labels(
+        &mut self,
+        below: &str,
+        (ticks, turned): (&[Tick], bool),
+        across: &dyn Fn(f64) -> f64,
+        beside: &str,
+    ) {
         self.put(format_args!(
             "<rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{FAINT}\"/>",
             WIDTH - LEFT - RIGHT,

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../../README.md")]
 
 mod checkpoint;
+mod compiled;
 pub mod encode;
 mod error;
 pub mod explain;

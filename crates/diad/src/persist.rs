@@ -47,6 +47,9 @@ struct Header {
     pairs: Vec<([u32; 2], usize)>,
     /// Where a tuned model came from.
     origin: Option<Origin>,
+    /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bound: Option<f64>,
 }
 
 /// Writes a detector to a temporary file beside `path`, then renames it.
@@ -102,6 +105,7 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         score_spread: profile.scores.values().len(),
         pairs: profile.pairs.iter().map(|pair| (pair.columns, pair.counts.len())).collect(),
         origin: detector.origin().cloned(),
+        bound: detector.bound(),
     };
     let header =
         serde_json::to_vec(&header).map_err(|_| ModelFault::Damaged("its header cannot be written"))?;
@@ -171,6 +175,7 @@ fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
         || !header.encoder.is_valid()
         || !header.has_sane_tables()
         || !header.has_sane_profile()
+        || header.bound.is_some_and(|bound| !(bound.is_finite() && bound >= 0.0))
     {
         return Err(ModelFault::Damaged("its header makes no sense"));
     }
@@ -193,7 +198,7 @@ pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
     let combination = read_combination(&header, &mut words)?;
     let profile = read_profile(&header, &mut words)?;
     let detector = Detector::new(header.params, header.encoder, model, header.training_rows);
-    let detector = detector.with(combination).remembering(profile);
+    let detector = detector.with(combination).remembering(profile).bounded(header.bound);
     Ok(match header.origin {
         Some(origin) => detector.coming_from(origin),
         None => detector,

@@ -121,6 +121,23 @@ impl Spread {
         low + share.clamp(0.0, 1.0) * (high - low)
     }
 
+    /// The values that at least such a share of the numbers have.
+    pub fn frequent(&self, share: f64) -> Vec<f32> {
+        let shares =
+            self.below.iter().zip(&self.up_to).map(|(&below, &up_to)| f64::from(up_to) - f64::from(below));
+        self.values.iter().zip(shares).filter(|(_, found)| *found >= share).map(|(&value, _)| value).collect()
+    }
+
+    /// The standard deviation of the numbers, as far as the values tell.
+    pub fn deviation(&self) -> f64 {
+        let weights = self.weights();
+        let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        let mean = weights.iter().map(|(value, weight)| f64::from(*value) * weight).sum::<f64>() / total;
+        let square =
+            |(value, weight): &(f32, f64)| (f64::from(*value) - mean) * (f64::from(*value) - mean) * weight;
+        (weights.iter().map(square).sum::<f64>() / total).sqrt()
+    }
+
     /// The number that a share of the others do not exceed.
     pub fn quantile(&self, share: f64) -> f32 {
         let node = self.up_to.partition_point(|&up_to| f64::from(up_to) < share);

@@ -3,7 +3,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
+use crate::compiled::{Compiled, Cursor};
 use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{
@@ -28,6 +30,11 @@ pub struct Detector {
     lookup: Lookup,
     profile: Profile,
     pub(crate) origin: Option<Origin>,
+    /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
+    bound: Option<f64>,
+    /// The compiled score, made when it is first needed.
+    compiled: OnceLock<Option<Compiled>>,
+    exact: bool,
 }
 
 /// A block of rows on its way through the pieces of a score.
@@ -35,6 +42,7 @@ pub(crate) struct Work {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,
     places: Places,
+    cursor: Cursor,
     values: Vec<Lane<f32>>,
 }
 
@@ -44,6 +52,7 @@ impl Work {
             block: Block::new(features),
             scratch: Scratch::default(),
             places: Places::default(),
+            cursor: Cursor::default(),
             values: vec![Lane::default(); BLOCK_LANES],
         }
     }
@@ -66,6 +75,9 @@ impl Detector {
             lookup: Lookup::default(),
             profile,
             origin: None,
+            bound: None,
+            compiled: OnceLock::new(),
+            exact: false,
         }
     }
 
@@ -84,14 +96,22 @@ impl Detector {
         &self.profile
     }
 
-    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids.
+    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids; or those of
+    /// the compiled score.
     pub(crate) fn pieces(&self) -> usize {
+        self.compiled().map_or_else(|| self.exact_pieces(), Compiled::pieces)
+    }
+
+    fn exact_pieces(&self) -> usize {
         let tables = &self.combination.tables;
         self.wiring.groups().len() + tables.curves.len() + tables.grids.len()
     }
 
     /// The features that a piece looks at, one or two.
     pub(crate) fn piece_features(&self, piece: usize) -> [u32; 2] {
+        if let Some(compiled) = self.compiled() {
+            return compiled.piece_features(piece);
+        }
         let (groups, tables) = (self.wiring.groups(), &self.combination.tables);
         if let Some(group) = groups.get(piece) {
             let wiring = &self.wiring.trees[group[0] as usize];
@@ -106,13 +126,34 @@ impl Detector {
 
     /// Works out what pieces share, once the block has its rows.
     pub(crate) fn begin(&self, work: &mut Work) {
+        if let Some(compiled) = self.compiled() {
+            let (lanes, mut x) = (work.block.lanes(), [0.0; BLOCK_ROWS]);
+            for (axis, &feature) in compiled.features().iter().enumerate() {
+                let values = work.block.x().get(feature as usize, lanes).iter().flat_map(|lane| lane.0);
+                x.iter_mut().zip(values).for_each(|(x, value)| *x = value);
+                compiled.find(axis, &x[..lanes * LANES], &mut work.cursor);
+            }
+            return;
+        }
+        self.begin_exactly(work);
+    }
+
+    fn begin_exactly(&self, work: &mut Work) {
         self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
     }
 
     /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
     pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
+        let Some(compiled) = self.compiled() else { return self.exact_piece(piece, work) };
+        let Work { block, cursor, values, .. } = work;
+        let values = &mut values[..block.lanes()];
+        compiled.piece(piece, cursor, values);
+        (values, 1.0)
+    }
+
+    fn exact_piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
         let groups = self.wiring.groups();
-        let Work { block, scratch, places, values } = work;
+        let Work { block, scratch, places, values, .. } = work;
         let values = &mut values[..block.lanes()];
         if let Some(group) = groups.get(piece) {
             let forward = Forward { model: &self.model, wiring: &self.wiring };
@@ -126,7 +167,7 @@ impl Detector {
 
     /// What is taken from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
-        f64::from(self.combination.shift)
+        self.compiled().map_or(f64::from(self.combination.shift), |compiled| -compiled.shift())
     }
 
     /// A detector of the same columns and training rows with other trees and tables.
@@ -140,7 +181,7 @@ impl Detector {
         Self { origin: Some(origin), ..self }
     }
 
-    /// Scores of encoded rows, one for each.
+    /// Exact scores of encoded rows, one for each.
     pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
         let width = rows.width;
         self.score_blocks(scores, |block, rows_of_block| {
@@ -149,7 +190,7 @@ impl Detector {
         });
     }
 
-    /// Scores block by block; `fill` gives each block its rows.
+    /// Exact scores, block by block; `fill` gives each block its rows.
     ///
     /// Pieces are added up in double precision, so that the score is the sum of its parts.
     fn score_blocks(&self, scores: &mut [f32], fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync) {
@@ -158,11 +199,11 @@ impl Detector {
             || (Work::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
             |(work, total), (index, scores)| {
                 fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
-                self.begin(work);
+                self.begin_exactly(work);
                 let total = &mut total[..work.block.lanes()];
-                total.fill(Lane([-self.shift(); LANES]));
-                for piece in 0..self.pieces() {
-                    let (values, factor) = self.piece(piece, work);
+                total.fill(Lane([-f64::from(self.combination.shift); LANES]));
+                for piece in 0..self.exact_pieces() {
+                    let (values, factor) = self.exact_piece(piece, work);
                     add(total, values, factor);
                 }
                 for (score, i) in scores.iter_mut().zip(0..) {
@@ -222,7 +263,10 @@ impl Detector {
         }
         let columns = self.encoder.find(table)?;
         let scalers = self.encoder.scalers();
-        self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows));
+        match self.compiled() {
+            Some(compiled) => self.look_up(compiled, &columns, &scalers, scores),
+            None => self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows)),
+        }
         Ok(())
     }
 
@@ -328,5 +372,6 @@ pub(crate) fn add(total: &mut [Lane<f64>], values: &[Lane<f32>], factor: f64) {
     }
 }
 
+mod tables;
 #[cfg(test)]
 mod tests;

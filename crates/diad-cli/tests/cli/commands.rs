@@ -142,6 +142,7 @@ fn info_shows_settings_and_columns() {
     assert!(identity.starts_with("identity ") && identity.len() == 9 + 32, "{identity}");
     assert_snapshot!(rest, @r"
     trained on 100 rows and 2 columns
+    scored exactly
 
     Settings
       scale             both
@@ -173,6 +174,32 @@ fn info_shows_settings_and_columns() {
       x  -0.984996 to 1
       y  -0.979178 to 0.999996
     ");
+}
+
+/// The bound that `diad info` shows is one.
+#[test]
+fn scores_by_tables_are_within_the_bound_of_exact_ones() {
+    let folder = Folder::with_model();
+    let settings: Vec<&str> = TINY.iter().map(|&word| if word == "2" { "1" } else { word }).collect();
+    let fit = ["fit", "table.csv", "-o", "one.diad", "--label", "label", "--ignore", "name"];
+    folder.diad(&[&fit[..], &settings].concat()).succeeds();
+    let info = folder.diad(&["info", "one.diad"]).succeeds();
+    let line = info.lines().nth(3).unwrap();
+    let bound: f32 =
+        line.trim_start_matches("scored by tables: within ").split(' ').next().unwrap().parse().unwrap();
+    assert!(line.ends_with(" of its standard deviation over the training rows"), "{line}");
+    let score = |model: &str, more: &[&str]| {
+        let args = ["score", model, "table.csv", "-o", "-"];
+        scores(&folder.diad(&[&args[..], more].concat()).succeeds())
+    };
+    let (tables, exact) = (score("one.diad", &[]), score("one.diad", &["--exact"]));
+    assert!(tables.iter().zip(&exact).all(|(a, b)| (a - b).abs() <= 1.1 * bound + 1e-5), "{bound}");
+    assert_eq!(score("model.diad", &[]), score("model.diad", &["--exact"]));
+    for command in
+        [&["explain", "one.diad", "table.csv"][..], &["report", "one.diad", "table.csv", "-o", "r.html"]]
+    {
+        folder.diad(&[command, &["--exact"]].concat()).succeeds();
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::{Bending, Isa, asinh};
 use crate::table::TimePart;
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
@@ -31,14 +32,7 @@ impl Bend {
     /// near 0: it is scaled to [-1, 1] next.
     #[inline]
     pub(super) fn apply(&self, value: f64) -> f64 {
-        let distance = value / self.spread - self.median / self.spread;
-        let size = distance.abs();
-        let logarithm = if size < 1e150 {
-            libm::log(size + (size * size + 1.0).sqrt())
-        } else {
-            libm::log(size) + std::f64::consts::LN_2
-        };
-        logarithm.copysign(distance)
+        asinh(value / self.spread - self.median / self.spread)
     }
 }
 
@@ -166,6 +160,15 @@ impl Column {
         }
     }
 
+    /// From the bent scale to the plain one: `[start, rate, factor, offset]` of
+    /// factor · sinh(rate · (bent + 1) + start) + offset.
+    pub(crate) fn second_scale(&self) -> Option<[f64; 4]> {
+        let bend = self.bend?;
+        let (start, end) = (bend.apply(self.min), bend.apply(self.max));
+        let half = self.max / 2.0 - self.min / 2.0;
+        Some([start, (end - start) / 2.0, bend.spread / half, (bend.median - self.min) / half - 1.0])
+    }
+
     /// Whether everything is as fitting could have found it.
     pub(super) fn is_valid(&self) -> bool {
         let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
@@ -265,6 +268,23 @@ impl Scaler {
             Form::Number => self.scale_number(value),
             Form::Category { positions } => place_of(value.max(0.0).round() as usize, positions),
             Form::Missing => f32::from(u8::from(value.is_nan())) * 2.0 - 1.0,
+        }
+    }
+
+    /// As [`Scaler::scale`], of many values.
+    pub(crate) fn scale_all(&self, values: &[f64], scaled: &mut [f32]) {
+        if let (Some(bend), Form::Number) = (self.bend, self.form) {
+            let (low, range) = (self.low, self.high - self.low);
+            // Where the range is none, scaling is not by it.
+            if range > 0.0 {
+                let (spread, middle) = (bend.spread, bend.median / bend.spread);
+                let bending = Bending { spread, middle, low, range, most: LARGEST_SCALED, gap: self.gap };
+                (Isa::detect().kernels_f32().bend)(&bending, values, scaled);
+                return;
+            }
+        }
+        for (scaled, &value) in scaled.iter_mut().zip(values) {
+            *scaled = self.scale(value);
         }
     }
 

@@ -184,7 +184,8 @@ impl Explainer<'_> {
         let values = self.detector.profile().columns[column].distinct();
         let original = |&value: &f32| scaler.original(value).clamp(given.min, given.max);
         let distinct = values.map(|values| values.iter().map(original).collect());
-        let categories: Vec<String> = (0..given.positions()).map(|position| given.words(position as f64)).collect();
+        let categories: Vec<String> =
+            (0..given.positions()).map(|position| given.words(position as f64)).collect();
         Axis {
             scaler,
             min: given.min,
@@ -221,7 +222,9 @@ impl Explainer<'_> {
     /// # Panics
     /// If there is no such term, or it has two columns.
     pub fn missing(&self, term: usize) -> Option<f64> {
-        let &[column] = self.terms[term].columns() else { panic!("a missing value needs a term of one column") };
+        let &[column] = self.terms[term].columns() else {
+            panic!("a missing value needs a term of one column")
+        };
         self.axis(column).has_gaps.then(|| self.evaluate(term, &[&[f64::NAN]])[0])
     }
 }

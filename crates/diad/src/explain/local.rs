@@ -139,5 +139,6 @@ impl Explainer<'_> {
         for (row, slot) in scores.iter_mut().enumerate() {
             *slot = score[row / LANES].0[row % LANES] as f32;
         }
+        self.detector.compiled_scores(work, scores);
     }
 }

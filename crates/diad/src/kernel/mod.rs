@@ -3,6 +3,8 @@
 //! Every kernel is written once over [`Simd`] and compiled for AVX-512, AVX2 and plain arrays;
 //! [`Kernels`] is the table of the chosen set. All `unsafe` of the crate is in this folder.
 
+mod bend;
+mod cells;
 mod columns;
 mod entmax;
 mod real;
@@ -15,6 +17,8 @@ mod x86;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
+pub use bend::{Bending, asinh};
+pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
 pub use real::Real;
@@ -50,6 +54,10 @@ pub struct Kernels<F: 'static> {
     pub dots: fn(&mut [F], &[Lane<F>], Columns<F>, &[u32]),
     /// Logarithms.
     pub shifted_ln: fn(&mut [Lane<F>], F),
+    /// Sums of products of functions of cells.
+    pub cell_sums: fn(&Cells<F>, (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64]),
+    /// Bends and scales a column.
+    pub bend: fn(&Bending, &[f64], &mut [f32]),
 }
 
 impl Isa {
@@ -145,6 +153,10 @@ macro_rules! table {
                 dots: |o, r, c, i| unsafe { dots(o, r, c, i) },
                 // SAFETY: as above.
                 shifted_ln: |l, s| unsafe { shifted_ln(l, s) },
+                // SAFETY: as above.
+                cell_sums: |c, p, v, t| unsafe { cell_sums(c, p, v, t) },
+                // SAFETY: as above.
+                bend: |b, v, s| unsafe { bend(b, v, s) },
             };
 
             $(#[target_feature(enable = $feature)])?
@@ -209,6 +221,22 @@ macro_rules! table {
             $(#[target_feature(enable = $feature)])?
             unsafe fn shifted_ln(lanes: &mut [Lane<$scalar>], shift: $scalar) {
                 columns::shifted_ln(lanes, shift);
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn cell_sums(
+                cells: &Cells<$scalar>,
+                places: (&[u32], &[$scalar], usize),
+                space: &mut CellSpace<$scalar>,
+                totals: &mut [f64],
+            ) {
+                let s: $simd = $token;
+                cells::sums(s, cells, places, space, totals);
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn bend(bending: &Bending, values: &[f64], scaled: &mut [f32]) {
+                bend::bend(bending, values, scaled);
             }
         }
     };

@@ -23,6 +23,8 @@ pub trait Real:
     + Sum
     + 'static
 {
+    /// Nothing.
+    const ZERO: Self;
     /// Rounds to this type.
     fn from_f64(x: f64) -> Self;
     /// Widens; exact.
@@ -48,6 +50,7 @@ pub trait Real:
 }
 
 impl Real for f32 {
+    const ZERO: Self = 0.0;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x as f32
@@ -105,6 +108,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
+    const ZERO: Self = 0.0;
     #[inline(always)]
     fn from_f64(x: f64) -> Self {
         x

@@ -21,6 +21,10 @@ impl<F: Real> Default for Lane<F> {
 pub trait Simd: Copy {
     type F: Real;
     type V: Copy;
+    /// Four numbers.
+    type Q: Copy;
+    /// Eight numbers.
+    type O: Copy;
     fn splat(self, x: Self::F) -> Self::V;
     fn load(self, lane: &Lane<Self::F>) -> Self::V;
     fn store(self, v: Self::V, lane: &mut Lane<Self::F>);
@@ -37,6 +41,16 @@ pub trait Simd: Copy {
     fn sqrt(self, a: Self::V) -> Self::V;
     /// The sum of all lanes: lane i with i+8, then i+4, i+2, i+1.
     fn sum(self, a: Self::V) -> Self::F;
+    fn four(self, numbers: &[Self::F; 4]) -> Self::Q;
+    /// `a * b + c`.
+    fn four_fma(self, a: Self::Q, b: Self::Q, c: Self::Q) -> Self::Q;
+    /// Adds each to one of the totals.
+    fn four_into(self, q: Self::Q, totals: &mut [f64; 4]);
+    fn eight(self, numbers: &[Self::F; 8]) -> Self::O;
+    /// `a * b + c`.
+    fn eight_fma(self, a: Self::O, b: Self::O, c: Self::O) -> Self::O;
+    /// Adds each of the first four, with the one four further on, to one of the totals.
+    fn eight_into(self, o: Self::O, totals: &mut [f64; 4]);
 }
 
 /// Plain loops over arrays, for any machine and for `f64`.
@@ -58,6 +72,8 @@ macro_rules! lanewise {
 impl<F: Real> Simd for Portable<F> {
     type F = F;
     type V = [F; LANES];
+    type Q = [F; 4];
+    type O = [F; 8];
     #[inline(always)]
     fn splat(self, x: F) -> Self::V {
         [x; LANES]
@@ -96,5 +112,33 @@ impl<F: Real> Simd for Portable<F> {
             }
         }
         a[0]
+    }
+    #[inline(always)]
+    fn four(self, numbers: &[F; 4]) -> [F; 4] {
+        *numbers
+    }
+    #[inline(always)]
+    fn four_fma(self, a: [F; 4], b: [F; 4], c: [F; 4]) -> [F; 4] {
+        std::array::from_fn(|i| a[i].fused(b[i], c[i]))
+    }
+    #[inline(always)]
+    fn four_into(self, q: [F; 4], totals: &mut [f64; 4]) {
+        for i in 0..4 {
+            totals[i] += q[i].to_f64();
+        }
+    }
+    #[inline(always)]
+    fn eight(self, numbers: &[F; 8]) -> [F; 8] {
+        *numbers
+    }
+    #[inline(always)]
+    fn eight_fma(self, a: [F; 8], b: [F; 8], c: [F; 8]) -> [F; 8] {
+        std::array::from_fn(|i| a[i].fused(b[i], c[i]))
+    }
+    #[inline(always)]
+    fn eight_into(self, o: [F; 8], totals: &mut [f64; 4]) {
+        for i in 0..4 {
+            totals[i] += (o[i] + o[i + 4]).to_f64();
+        }
     }
 }

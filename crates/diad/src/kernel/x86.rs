@@ -41,6 +41,46 @@ fn sum8(v: __m256) -> f32 {
     }
 }
 
+/// Four and eight numbers at a time, the same for both.
+macro_rules! fours_and_eights {
+    () => {
+        #[inline(always)]
+        fn four(self, numbers: &[f32; 4]) -> __m128 {
+            // SAFETY: `self` proves more than is needed; the numbers are there.
+            unsafe { _mm_loadu_ps(numbers.as_ptr()) }
+        }
+        #[inline(always)]
+        fn four_fma(self, a: __m128, b: __m128, c: __m128) -> __m128 {
+            // SAFETY: `self` proves FMA.
+            unsafe { _mm_fmadd_ps(a, b, c) }
+        }
+        #[inline(always)]
+        fn four_into(self, q: __m128, totals: &mut [f64; 4]) {
+            // SAFETY: `self` proves AVX; four totals are there.
+            unsafe {
+                let sum = _mm256_add_pd(_mm256_loadu_pd(totals.as_ptr()), _mm256_cvtps_pd(q));
+                _mm256_storeu_pd(totals.as_mut_ptr(), sum);
+            }
+        }
+        #[inline(always)]
+        fn eight(self, numbers: &[f32; 8]) -> __m256 {
+            // SAFETY: `self` proves AVX; the numbers are there.
+            unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
+        }
+        #[inline(always)]
+        fn eight_fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+            // SAFETY: `self` proves FMA.
+            unsafe { _mm256_fmadd_ps(a, b, c) }
+        }
+        #[inline(always)]
+        fn eight_into(self, o: __m256, totals: &mut [f64; 4]) {
+            // SAFETY: `self` proves AVX.
+            let four = unsafe { _mm_add_ps(_mm256_castps256_ps128(o), _mm256_extractf128_ps::<1>(o)) };
+            self.four_into(four, totals);
+        }
+    };
+}
+
 macro_rules! binary512 {
     ($($name:ident = $intrinsic:ident),*) => {$(
         #[inline(always)]
@@ -54,6 +94,8 @@ macro_rules! binary512 {
 impl Simd for Avx512 {
     type F = f32;
     type V = __m512;
+    type Q = __m128;
+    type O = __m256;
     #[inline(always)]
     fn splat(self, x: f32) -> __m512 {
         // SAFETY: `self` proves AVX-512F.
@@ -100,6 +142,7 @@ impl Simd for Avx512 {
             sum8(_mm256_add_ps(_mm512_castps512_ps256(a), high))
         }
     }
+    fours_and_eights!();
 }
 
 macro_rules! binary256 {
@@ -115,6 +158,8 @@ macro_rules! binary256 {
 impl Simd for Avx2 {
     type F = f32;
     type V = [__m256; 2];
+    type Q = __m128;
+    type O = __m256;
     #[inline(always)]
     fn splat(self, x: f32) -> Self::V {
         // SAFETY: `self` proves AVX2.
@@ -161,4 +206,5 @@ impl Simd for Avx2 {
         // SAFETY: `self` proves AVX2.
         sum8(unsafe { _mm256_add_ps(a[0], a[1]) })
     }
+    fours_and_eights!();
 }

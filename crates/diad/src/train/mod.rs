@@ -110,7 +110,7 @@ fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>
         let factor = weigh(weight, &part.scores);
         part.add_to(&mut combination.tables, factor);
     }
-    profile::remember(detector.with(combination), &rows)
+    profile::remember(detector.with(combination), &rows).certified()
 }
 
 fn fit_model(

@@ -138,7 +138,7 @@ impl Detector {
             normals: labelled.normals() as u64,
         };
         let detector = self.with_model(model, combination).coming_from(origin);
-        let detector = remember_scores(detector, labelled);
+        let detector = remember_scores(detector, labelled).certified();
         let validation = validation.and_then(|rows| Some([area(self, &rows)?, area(&detector, &rows)?]));
         Ok(Tuned { detector, stand_ins: lesson.stand_ins, validation })
     }

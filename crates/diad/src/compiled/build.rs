@@ -1,0 +1,355 @@
+//! Compiles a score: pieces to functions of axes, these to parabolas.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::axis::{points, refine};
+use super::factors::{Product, shortest};
+use super::layout::assemble;
+use super::split::{Branch, Place, Split, Warp};
+use super::{Compiled, LARGEST_SHARE};
+use crate::encode::{Encoder, Kind, View, place_of};
+use crate::model::{Combination, Curve, Grid, Model, Wiring};
+use crate::profile::Profile;
+
+/// Shares of what is allowed in all: for parabolas, and for products that are left out.
+const FOR_PARABOLAS: f64 = 0.6;
+const FOR_PRODUCTS: f64 = 0.4;
+/// The largest factor by which a parabola through three values, one of them midway, can exceed them.
+const OVERSHOOT: f64 = 1.25;
+/// An axis must not need to reach further than this for all splits to be constant beyond.
+const FURTHEST: f64 = 1e4;
+/// The share of the training rows of which a value has a node of its own.
+const FREQUENT: f64 = 1e-3;
+
+/// What is compiled.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    pub encoder: &'a Encoder,
+    pub model: &'a Model<f32>,
+    pub wiring: &'a Wiring<f32>,
+    pub combination: &'a Combination,
+    pub profile: &'a Profile,
+}
+
+/// A tree times its factor: a polynomial in its splits, each on an axis.
+struct Tree {
+    coefficients: Vec<f64>,
+    splits: Vec<(usize, Split)>,
+}
+
+/// An axis on its way.
+pub struct Draft {
+    pub nodes: Vec<f32>,
+    places: Vec<Place>,
+    /// The sum of all functions of this axis alone, at the points.
+    pub own: Vec<f64>,
+    /// By how much parabolas can be wrong.
+    error: f64,
+}
+
+/// Functions of two axes: sums of products.
+type Sums = BTreeMap<[usize; 2], [Vec<Vec<f64>>; 2]>;
+
+/// Compiles a score whose values have a standard deviation over the training rows. Nothing if the model has trees
+/// that look at other trees, or if the tables would be too large for the accuracy.
+pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
+    let allowed = LARGEST_SHARE * deviation;
+    if !(allowed.is_finite() && allowed > 0.0) || sources.model.shape.layers > 1 {
+        return None;
+    }
+    let warps = warps(sources.encoder);
+    let trees = trees(sources, &warps)?;
+    let mut drafts = drafts(sources, &trees, &warps, allowed * FOR_PARABOLAS / OVERSHOOT)?;
+    let sums = functions(sources, &trees, &mut drafts)?;
+    let sums: Vec<_> = sums.into_iter().collect();
+    let pairs = side_by_side(&sums, |(axes, [first, second])| (*axes, shortest(first, second)));
+    let left_out = allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT);
+    let (pairs, left_out) = leave_out(pairs, left_out);
+    let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
+    let compiled = assemble(sources, drafts, &pairs, error + OVERSHOOT * OVERSHOOT * left_out)?;
+    tracing::debug!(
+        bound = compiled.bound,
+        allowed,
+        bytes = compiled.bytes(),
+        pairs = compiled.cells.pairs().len(),
+        "compiled the score"
+    );
+    (compiled.bound <= allowed).then_some(compiled)
+}
+
+/// From the first scale of each axis to the second one.
+fn warps(encoder: &Encoder) -> Vec<Option<Warp>> {
+    let warp = |axis: usize| {
+        let feature = encoder.features()[axis];
+        let column = &encoder.columns()[feature.column as usize];
+        let [start, rate, factor, offset] = column.second_scale().filter(|_| feature.view == View::Bent)?;
+        Some(Warp { start, rate, factor, offset }).filter(Warp::is_sane)
+    };
+    (0..encoder.telling_features()).map(warp).collect()
+}
+
+/// The trees, if each looks at axes only.
+fn trees(sources: Sources, warps: &[Option<Warp>]) -> Option<Vec<Tree>> {
+    let Sources { encoder, model, wiring, combination, .. } = sources;
+    let depth = model.shape.depth;
+    let factor = f64::from(combination.tree_factor) / model.shape.all_trees().max(1) as f64;
+    let axis_of = |feature: u32| {
+        let seen = encoder.features()[feature as usize];
+        if (feature as usize) < warps.len() {
+            return Some((feature as usize, false));
+        }
+        let axis = seen.column as usize;
+        (seen.view == View::Plain && warps[axis].is_some()).then_some((axis, true))
+    };
+    let tree = |tree: usize| {
+        let (layer, t) = model.locate(tree);
+        let split = |i: usize| {
+            let [feature] = wiring.trees[tree].features[i % 2][..] else { return None };
+            let (axis, warped) = axis_of(feature)?;
+            let threshold = f64::from(layer.thresholds[t * depth + i]);
+            let steepness = f64::from(wiring.steepness[tree * depth + i]);
+            let sane = steepness.is_finite() && steepness > 1.0 / FURTHEST;
+            sane.then_some((axis, Split { threshold, steepness, warped }))
+        };
+        let coefficients =
+            wiring.coefficients(model, tree, 0).iter().map(|&c| f64::from(c) * factor).collect();
+        Some(Tree { coefficients, splits: (0..depth).map(split).collect::<Option<_>>()? })
+    };
+    if factor == 0.0 {
+        return Some(Vec::new());
+    }
+    (wiring.one_hot || model.shape.layers == 0).then(|| (0..model.shape.all_trees()).map(tree).collect())?
+}
+
+impl Tree {
+    /// The set of its splits that are on an axis.
+    fn on(&self, axis: usize) -> usize {
+        self.splits.iter().enumerate().filter(|(_, (of, _))| *of == axis).map(|(i, _)| 1 << i).sum()
+    }
+
+    /// Its splits on an axis.
+    fn branch(&self, axis: usize) -> Option<Branch> {
+        let chosen = self.on(axis);
+        let splits = self.splits.iter().filter(|(of, _)| *of == axis).map(|(_, split)| *split).collect();
+        (chosen != 0).then(|| Branch::new(&self.coefficients, chosen, splits))
+    }
+
+    /// The products of all sets of its splits on an axis, each with the set: functions of the axis.
+    fn products(&self, axis: usize, places: &[Place]) -> Vec<(usize, Vec<f64>)> {
+        let mut products = vec![(0, vec![1.0; places.len()])];
+        for (i, (_, split)) in self.splits.iter().enumerate().filter(|(_, (of, _))| *of == axis) {
+            let values: Vec<f64> = places.iter().map(|place| split.at(place)).collect();
+            let with = |(set, product): &(usize, Vec<f64>)| {
+                (set | 1 << i, product.iter().zip(&values).map(|(a, b)| a * b).collect())
+            };
+            products.extend(products.iter().map(with).collect::<Vec<_>>());
+        }
+        products
+    }
+}
+
+/// Cuts the axes.
+fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64) -> Option<Vec<Draft>> {
+    let branches: Vec<Vec<Branch>> =
+        (0..warps.len()).map(|axis| trees.iter().filter_map(|tree| tree.branch(axis)).collect()).collect();
+    // Shares with which the number of cells is about the least, were it as the square root of what is allowed.
+    let needs: Vec<f64> = branches
+        .iter()
+        .map(|branches| libm::cbrt(branches.iter().map(Branch::bending).sum::<f64>()))
+        .collect();
+    let all: f64 = needs.iter().sum();
+    let draft = |axis: usize| {
+        let feature = sources.encoder.features()[axis];
+        let column = &sources.encoder.columns()[feature.column as usize];
+        let (nodes, error) = match (&column.kind, feature.view) {
+            // Only certain values exist: exact at each of them.
+            (_, View::Missing) => (vec![-1.0, 1.0], 0.0),
+            (Kind::Category { .. }, _) => {
+                let positions = column.positions();
+                ((0..=positions).map(|position| place_of(position, positions)).collect(), 0.0)
+            }
+            _ => {
+                let nodes = first_nodes(sources, axis, &branches[axis], warps[axis])?;
+                refine(&nodes, &branches[axis], warps[axis], allowed * needs[axis] / all.max(1e-300))?
+            }
+        };
+        let places: Vec<Place> = points(&nodes).into_iter().map(|x| Place::new(x, warps[axis])).collect();
+        Some(Draft { own: vec![0.0; places.len()], nodes, places, error })
+    };
+    let axes: Vec<usize> = (0..warps.len()).collect();
+    side_by_side(&axes, |&axis| draft(axis)).into_iter().collect()
+}
+
+/// Does something with every item, on as many threads as the pool has, but not on those: they may all be waiting for
+/// the score that is being compiled.
+fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = rayon::current_num_threads().min(items.len()).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut done, mut index) = (Vec::new(), next.fetch_add(1, Ordering::Relaxed));
+        while let Some(item) = items.get(index) {
+            done.push((index, run(item)));
+            index = next.fetch_add(1, Ordering::Relaxed);
+        }
+        done
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..threads).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let mut done = work();
+        for other in others {
+            match other.join() {
+                Ok(more) => done.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, and values
+/// that many training rows have, which are then looked up faster.
+fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<Warp>) -> Option<Vec<f32>> {
+    let reach = branches.iter().flat_map(|branch| &branch.splits).map(|split| split.reach(warp));
+    let [low, high] =
+        reach.fold([-1.0_f64, 1.0_f64], |[low, high], [from, to]| [low.min(from), high.max(to)]);
+    if !(low >= -FURTHEST && high <= FURTHEST) {
+        return None;
+    }
+    // A little further, for rounding.
+    let mut nodes = vec![-1.0, 1.0, (low - 1e-5 * low.abs()) as f32, (high + 1e-5 * high.abs()) as f32];
+    nodes.extend(sources.profile.columns.get(axis).map_or(Vec::new(), |spread| spread.frequent(FREQUENT)));
+    let (tables, axis) = (&sources.combination.tables, axis as u32);
+    let curves = tables.curves.iter().filter(|curve| curve.feature == axis);
+    nodes.extend(curves.flat_map(|curve| &curve.nodes));
+    for grid in &tables.grids {
+        for (_, &count) in grid.features.iter().zip(&grid.nodes).filter(|(feature, _)| **feature == axis) {
+            nodes.extend((0..count).map(|node| (2.0 * node as f64 / (count - 1) as f64 - 1.0) as f32));
+        }
+    }
+    nodes.sort_by(f32::total_cmp);
+    nodes.dedup();
+    Some(nodes)
+}
+
+/// The functions of one axis, given to the drafts, and those of two.
+fn functions(sources: Sources, trees: &[Tree], drafts: &mut [Draft]) -> Option<Sums> {
+    let mut sums = Sums::new();
+    for tree in trees {
+        let mut axes: Vec<usize> = tree.splits.iter().map(|(axis, _)| *axis).collect();
+        axes.sort_unstable();
+        axes.dedup();
+        let first = tree.products(axes[0], &drafts[axes[0]].places);
+        match axes[..] {
+            [axis] => {
+                for (set, product) in &first {
+                    add(&mut drafts[axis].own, product, tree.coefficients[*set]);
+                }
+            }
+            [a, b] => {
+                let second = tree.products(b, &drafts[b].places);
+                for (set, product) in first {
+                    let mut factor = vec![0.0; drafts[b].places.len()];
+                    for (other, values) in &second {
+                        add(&mut factor, values, tree.coefficients[set | other]);
+                    }
+                    give([a, b], product, factor, drafts, &mut sums);
+                }
+            }
+            _ => return None,
+        }
+    }
+    for curve in &sources.combination.tables.curves {
+        let draft = drafts.get_mut(curve.feature as usize)?;
+        let values: Vec<f64> = draft.places.iter().map(|place| curve_at(curve, place.x)).collect();
+        add(&mut draft.own, &values, 1.0);
+    }
+    for grid in &sources.combination.tables.grids {
+        give_grid(grid, drafts, &mut sums)?;
+    }
+    Some(sums)
+}
+
+fn add(sum: &mut [f64], values: &[f64], factor: f64) {
+    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
+}
+
+/// Takes the mean from some values.
+pub fn centre(values: &mut [f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter_mut().for_each(|value| *value -= mean);
+    mean
+}
+
+/// Adds a product of functions of two axes: what it says of one alone goes there.
+fn give(axes: [usize; 2], mut first: Vec<f64>, mut second: Vec<f64>, drafts: &mut [Draft], sums: &mut Sums) {
+    let mean = centre(&mut first);
+    add(&mut drafts[axes[1]].own, &second, mean);
+    let mean = centre(&mut second);
+    add(&mut drafts[axes[0]].own, &first, mean);
+    if [&first, &second].iter().all(|side| side.iter().any(|value| *value != 0.0)) {
+        let [all_first, all_second] = sums.entry(axes).or_default();
+        all_first.push(first);
+        all_second.push(second);
+    }
+}
+
+/// A grid is, for each node of the first feature, a hat around it times a curve of the second.
+fn give_grid(grid: &Grid, drafts: &mut [Draft], sums: &mut Sums) -> Option<()> {
+    let [a, b] = grid.features.map(|feature| feature as usize);
+    if a == b || a.max(b) >= drafts.len() {
+        return None;
+    }
+    // A curve over equally spaced nodes, which need not be those of single precision.
+    let even = |values: &dyn Fn(usize) -> f64, count: usize, draft: &Draft| -> Vec<f64> {
+        let at = |x: f64| {
+            let position = (x.clamp(-1.0, 1.0) + 1.0) * 0.5 * (count - 1) as f64;
+            let node = (position as usize).min(count - 2);
+            let share = position - node as f64;
+            values(node) * (1.0 - share) + values(node + 1) * share
+        };
+        draft.places.iter().map(|place| at(place.x)).collect()
+    };
+    for i in 0..grid.nodes[0] {
+        let hat = even(&|node| f64::from(u8::from(node == i)), grid.nodes[0], &drafts[a]);
+        let row = |node: usize| f64::from(grid.values[i * grid.nodes[1] + node]);
+        let curve = even(&row, grid.nodes[1], &drafts[b]);
+        let (axes, [first, second]) = if a < b { ([a, b], [hat, curve]) } else { ([b, a], [curve, hat]) };
+        give(axes, first, second, drafts, sums);
+    }
+    Some(())
+}
+
+fn curve_at(curve: &Curve, x: f64) -> f64 {
+    let last = curve.nodes.len() - 1;
+    let node = curve.nodes[1..last].partition_point(|&node| f64::from(node) <= x);
+    let [low, high] = [curve.nodes[node], curve.nodes[node + 1]].map(f64::from);
+    let [from, to] = [curve.values[node], curve.values[node + 1]].map(f64::from);
+    from + ((x - low) / (high - low)).clamp(0.0, 1.0) * (to - from)
+}
+
+/// Leaves out the smallest products of all, as many as add up to no more than `allowed`; says to how much.
+fn leave_out(
+    mut pairs: Vec<([usize; 2], Vec<Product>)>,
+    allowed: f64,
+) -> (Vec<([usize; 2], Vec<Product>)>, f64) {
+    let mut sizes: Vec<f64> = pairs.iter().flat_map(|(_, products)| products).map(|p| p.size).collect();
+    sizes.sort_by(f64::total_cmp);
+    let (mut sum, mut least) = (0.0, 0.0);
+    for size in sizes {
+        if sum + size > allowed {
+            break;
+        }
+        (sum, least) = (sum + size, size);
+    }
+    let mut left_out = 0.0;
+    for (_, products) in &mut pairs {
+        let kept = products.partition_point(|product| product.size > least);
+        left_out += products.drain(kept..).map(|product| product.size).sum::<f64>();
+    }
+    pairs.retain(|(_, products)| !products.is_empty());
+    (pairs, left_out)
+}

@@ -1,0 +1,125 @@
+//! A score compiled into tables. Knows the model and the encoder; never training or files.
+//!
+//! The score of a model of one layer is a sum of functions of one and of two axes. An axis is a feature that tells
+//! something of its own: a column, or whether its value is missing; a column in its second scale is a function of the same
+//! axis. Each function of two axes is a short sum of products of functions of one ([`factors`]), and each of those is
+//! tabulated as parabolas on the cells of its axis ([`axis`]), cut so finely that the whole score stays within a bound of
+//! the exact one for every row there can be ([`split`]). Looking a row up then costs a few vector operations for each axis and pair,
+//! whatever the number of trees.
+
+mod axis;
+mod build;
+mod factors;
+mod layout;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use crate::kernel::{CellSpace, Cells, Kernels, LANES, Lane, PairCells, SLOT};
+use crate::model::BLOCK_ROWS;
+use axis::Axis;
+
+pub use build::{Sources, compile};
+
+/// A compiled score is used where it differs from the exact one by no more than this share of the standard deviation of
+/// the scores of the training rows.
+pub const LARGEST_SHARE: f64 = 1e-4;
+
+/// A score as tables.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The features that are axes.
+    features: Vec<u32>,
+    axes: Vec<Axis>,
+    cells: Cells<f32>,
+    shift: f64,
+    bound: f64,
+}
+
+/// Where the rows of a block lie on the axes, and working space.
+#[derive(Debug, Default)]
+pub struct Cursor {
+    starts: Vec<u32>,
+    shares: Vec<f32>,
+    space: CellSpace<f32>,
+}
+
+impl Compiled {
+    /// The most by which it can differ from the exact score, beside what single precision rounds away in either.
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    /// The features that a row must give.
+    pub fn features(&self) -> &[u32] {
+        &self.features
+    }
+
+    /// What is added to the sum of all pieces.
+    pub fn shift(&self) -> f64 {
+        self.shift
+    }
+
+    /// Bytes of its tables.
+    pub fn bytes(&self) -> usize {
+        self.cells.axes().iter().map(|axis| size_of_val(&axis.table[..])).sum()
+    }
+
+    /// Finds the cells of some rows of a block on one axis, counted as in [`Compiled::features`].
+    pub fn find(&self, axis: usize, x: &[f32], cursor: &mut Cursor) {
+        cursor.starts.resize(self.axes.len() * BLOCK_ROWS, 0);
+        cursor.shares.resize(self.axes.len() * BLOCK_ROWS, 0.0);
+        let room = axis * BLOCK_ROWS..(axis + 1) * BLOCK_ROWS;
+        let stride = 3 * self.cells.axes()[axis].width as u32;
+        self.axes[axis].find_all(x, stride, &mut cursor.starts[room.clone()], &mut cursor.shares[room]);
+    }
+
+    /// The scores of the rows of a block, once all axes have their cells.
+    pub fn scores(&self, kernels: &Kernels<f32>, cursor: &mut Cursor, scores: &mut [f32]) {
+        let mut totals = [0.0; BLOCK_ROWS];
+        let totals = &mut totals[..scores.len()];
+        let Cursor { starts, shares, space } = cursor;
+        (kernels.cell_sums)(&self.cells, (starts, shares, BLOCK_ROWS), space, totals);
+        for (score, total) in scores.iter_mut().zip(totals) {
+            *score = (*total + self.shift) as f32;
+        }
+    }
+
+    /// How many pieces the score is the sum of: one for each axis, then one for each pair of axes.
+    pub fn pieces(&self) -> usize {
+        self.axes.len() + self.cells.pairs().len()
+    }
+
+    /// The features of a piece.
+    pub fn piece_features(&self, piece: usize) -> [u32; 2] {
+        match piece.checked_sub(self.axes.len()) {
+            None => [self.features[piece]; 2],
+            Some(pair) => self.cells.pairs()[pair].axes.map(|axis| self.features[axis]),
+        }
+    }
+
+    /// The values of a piece for the rows of a block, once all axes have their cells.
+    pub fn piece(&self, piece: usize, cursor: &Cursor, values: &mut [Lane<f32>]) {
+        let values = values.iter_mut().flat_map(|lane| &mut lane.0).enumerate();
+        let value = |axis: usize, place: usize, row: usize| self.value(axis, place, row, cursor);
+        match piece.checked_sub(self.axes.len()) {
+            None => values.for_each(|(row, slot)| *slot = value(piece, 0, row) as f32),
+            Some(pair) => {
+                let PairCells { axes: [a, b], places, slots } = self.cells.pairs()[pair];
+                for (row, slot) in values {
+                    let product = |k: usize| value(a, places[0] + k, row) * value(b, places[1] + k, row);
+                    *slot = (0..slots * SLOT).map(product).sum::<f64>() as f32;
+                }
+            }
+        }
+    }
+
+    /// A function of an axis for a row.
+    fn value(&self, axis: usize, place: usize, row: usize, cursor: &Cursor) -> f64 {
+        let cells = &self.cells.axes()[axis];
+        let start = cursor.starts[axis * BLOCK_ROWS + row] as usize + place / LANES;
+        let share = f64::from(cursor.shares[axis * BLOCK_ROWS + row]);
+        let coefficient = |order: usize| f64::from(cells.table[start + order * cells.width].0[place % LANES]);
+        coefficient(0) + share * (coefficient(1) + share * coefficient(2))
+    }
+}
