@@ -181,6 +181,12 @@ impl Detector {
         Self { origin: Some(origin), ..self }
     }
 
+    /// What flows where among the trees.
+    #[cfg(test)]
+    pub(crate) fn wiring(&self) -> &Wiring<f32> {
+        &self.wiring
+    }
+
     /// Exact scores of encoded rows, one for each.
     pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
         let width = rows.width;
