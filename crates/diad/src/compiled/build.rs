@@ -48,6 +48,9 @@ pub struct Draft {
     error: f64,
 }
 
+/// Two axes and products of functions of them.
+type Products = ([usize; 2], Vec<Product>);
+
 /// Functions of two axes: sums of products.
 type Sums = BTreeMap<[usize; 2], [Vec<Vec<f64>>; 2]>;
 
@@ -332,10 +335,7 @@ fn curve_at(curve: &Curve, x: f64) -> f64 {
 }
 
 /// Leaves out the smallest products of all, as many as add up to no more than `allowed`; says to how much.
-fn leave_out(
-    mut pairs: Vec<([usize; 2], Vec<Product>)>,
-    allowed: f64,
-) -> (Vec<([usize; 2], Vec<Product>)>, f64) {
+fn leave_out(mut pairs: Vec<Products>, allowed: f64) -> (Vec<Products>, f64) {
     let mut sizes: Vec<f64> = pairs.iter().flat_map(|(_, products)| products).map(|p| p.size).collect();
     sizes.sort_by(f64::total_cmp);
     let (mut sum, mut least) = (0.0, 0.0);
