@@ -106,15 +106,17 @@ def test_ctrl_c_stops(call):
 
 
 def test_the_callback_hears_every_step_on_this_thread(plain):
-    heard = []
+    heard, losses = [], []
 
     def callback(step, steps, loss, temperature):
         heard.append((step, steps, temperature, threading.get_ident()))
-        assert loss < 0
+        losses.append(loss)
 
     diad.DIAD(callback=callback, **QUICK).fit(plain)
     assert [step for step, *_ in heard] == list(range(1, 31))
     assert {steps for _, steps, *_ in heard} == {30}
+    # A step whose few trees are all left out of the loss has none.
+    assert max(losses) <= 0 and min(losses) < 0
     assert {thread for *_, thread in heard} == {threading.get_ident()}
     assert heard[0][2] == 1.0 and abs(heard[-1][2] - 0.1) < 1e-9
 
