@@ -9,6 +9,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use rayon::prelude::*;
 
 use crate::error::raise;
 use crate::input::{Columns, with_columns};
@@ -78,9 +79,12 @@ impl Model {
         let py = table.py();
         let scores = with_columns(table, |columns| {
             let view = self.view(columns)?;
-            run(py, threads, None, |monitor| self.detector.score_all(&monitor.watch(&view)))
+            run(py, threads, None, |monitor| {
+                let scores = self.detector.score_all(&monitor.watch(&view))?;
+                Ok(scores.into_par_iter().map(f64::from).collect::<Vec<f64>>())
+            })
         })?;
-        Ok(PyArray1::from_iter(py, scores.into_iter().map(f64::from)))
+        Ok(PyArray1::from_vec(py, scores))
     }
 
     /// A model that has learned from labels: 1, 0, and -1 or NaN where nothing is known. Also the areas under the ROC curve of

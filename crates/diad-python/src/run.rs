@@ -1,12 +1,12 @@
 //! Work without the interpreter lock, on threads of its own, that Ctrl-C stops.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use diad::table::{Reader, Selection, Source, Table};
+use diad::table::{Reader, Selection, Shared, Source, Table};
 use diad::{Error, Progress, TuneProgress};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -59,6 +59,26 @@ struct Watched<'a> {
 impl Source for Watched<'_> {
     fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
         Ok(Box::new(WatchedReader { monitor: self.monitor, reader: self.source.open(selection)? }))
+    }
+
+    fn share(&self, selection: &Selection) -> diad::Result<Option<Box<dyn Shared + '_>>> {
+        let watched = |rows| Box::new(WatchedRows { monitor: self.monitor, rows }) as Box<dyn Shared + '_>;
+        Ok(self.source.share(selection)?.map(watched))
+    }
+}
+
+struct WatchedRows<'a> {
+    monitor: &'a Monitor,
+    rows: Box<dyn Shared + 'a>,
+}
+
+impl Shared for WatchedRows<'_> {
+    fn rows(&self) -> usize {
+        self.rows.rows()
+    }
+
+    fn batch(&self, rows: Range<usize>) -> diad::Result<Table> {
+        if self.monitor.go_on().is_break() { Err(Error::Stopped) } else { self.rows.batch(rows) }
     }
 }
 
@@ -134,26 +154,25 @@ fn call(callback: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<()> {
     callback.call1((progress.step, progress.steps, progress.loss, progress.temperature)).map(|_| ())
 }
 
-/// The threads, and the process they live in: a child process of a fork has none of its parent's.
-static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+/// The threads of the last work: the process they live in (a child process of a fork has none of its parent's), how many were
+/// asked for, and they themselves.
+static POOL: Mutex<Option<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(None);
 
+/// So many threads, or one for each processor core: those of the last work, if it had as many.
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
-    let build = |threads: usize| {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map(Arc::new)
-            .map_err(|error| PyRuntimeError::new_err(format!("cannot start the threads: {error}")))
-    };
-    if let Some(threads) = threads {
-        return build(threads);
-    }
-    let mut shared = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    match &*shared {
-        Some((owner, pool)) if *owner == process => Ok(pool.clone()),
+    let (process, threads) = (std::process::id(), threads.unwrap_or(0));
+    let mut last = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*last {
+        Some((owner, count, pool)) if (*owner, *count) == (process, threads) => Ok(pool.clone()),
         _ => {
-            let pool = build(0)?;
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().map(Arc::new);
+            let pool =
+                pool.map_err(|error| PyRuntimeError::new_err(format!("cannot start the threads: {error}")))?;
             // A pool of the parent process must not be dropped: that would wait for its threads.
-            std::mem::forget(shared.replace((process, pool.clone())));
+            match last.replace((process, threads, pool.clone())) {
+                Some((owner, ..)) if owner == process => {}
+                parents => std::mem::forget(parents),
+            }
             Ok(pool)
         }
     }

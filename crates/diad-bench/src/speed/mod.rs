@@ -1,5 +1,6 @@
 //! Speed and memory, as ratios measured in one run.
 
+mod explaining;
 mod memory;
 mod package;
 mod reading;
@@ -70,6 +71,8 @@ enum Part {
     Roofline,
     /// Scoring against scikit-learn's isolation forest.
     Scoring,
+    /// Explaining rows against scoring them.
+    Explaining,
     /// Peak memory of `diad fit` against the table's size.
     Memory,
     /// Reading CSV against polars.
@@ -140,6 +143,7 @@ impl Bench<'_> {
             Part::Scaling => scaling::measure(self),
             Part::Roofline => roofline::measure(self),
             Part::Scoring => scoring::measure(self),
+            Part::Explaining => explaining::measure(self),
             Part::Memory => memory::measure(self),
             Part::Reading => reading::measure(self),
             Part::Package => package::measure(self),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
-use diad::table::{FileSource, Selection, Table};
+use diad::table::{ColumnView, FileSource, Selection, View};
 
 use super::{Bench, Measure, middle};
 use crate::data::{LABEL, load};
@@ -14,15 +14,21 @@ use crate::python::{Worker, interpreter, with_package};
 const SET: &str = "donors";
 const ROWS: usize = 1_000_000;
 
-/// Scores a million rows in memory from Rust and from Python, in turn.
+/// Scores a million rows in memory from Rust and from Python, in turn. Both begin from columns of the same type and give new scores.
 pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let (encoder, matrix) = bench.encoded(SET)?;
     let detector = diad::fit(&bench.params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
     drop(matrix);
     let path = bench.path(SET)?;
-    let table = repeated(&load(&FileSource::new(&path), &Selection::except(&[LABEL]))?)?;
-    let mut scores = vec![0.0; table.rows()];
-    detector.score_into(&table, &mut scores)?;
+    let table = load(&FileSource::new(&path), &Selection::except(&[LABEL]))?;
+    let repeated = |index| table.column(index).iter().copied().cycle().take(ROWS);
+    let count = table.names().len();
+    let single: Vec<Vec<f32>> = (0..count).map(|c| repeated(c).map(|value| value as f32).collect()).collect();
+    let double: Vec<Vec<f64>> = (0..count).map(|c| repeated(c).collect()).collect();
+    let view = |columns: Vec<Box<dyn ColumnView>>| View::new(table.names().to_vec(), columns);
+    let single = view(single.iter().map(|column| Box::new(&column[..]) as _).collect())?;
+    let double = view(double.iter().map(|column| Box::new(&column[..]) as _).collect())?;
+    detector.score_all(&single)?;
 
     let folder = tempfile::tempdir()?;
     let model = folder.path().join("model.diad");
@@ -33,32 +39,30 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let [model, path] = [&model, &path].map(|path| path.display().to_string());
     let mut package =
         Worker::start(&python, "package.py", &[model, path, ROWS.to_string(), "--threads".into(), threads])?;
-    let (mut ours, mut array, mut arrow) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seconds: [Vec<f64>; 4] = Default::default();
     for round in 1..=bench.options.rounds {
-        let start = Instant::now();
-        detector.score_into(&table, &mut scores)?;
-        ours.push(start.elapsed().as_secs_f64());
-        array.push(package.number("array", "seconds")?);
-        arrow.push(package.number("arrow", "seconds")?);
-        eprintln!("round {round}: {:?}, package {:?} {:?}", ours.last(), array.last(), arrow.last());
+        for (place, (view, input)) in [(&single, "array"), (&double, "arrow")].into_iter().enumerate() {
+            let start = Instant::now();
+            detector.score_all(view)?;
+            seconds[2 * place].push(start.elapsed().as_secs_f64());
+            seconds[2 * place + 1].push(package.number(input, "seconds")?);
+        }
+        eprintln!("round {round}: {:?}", seconds.each_ref().map(|seconds| seconds[round - 1]));
     }
-    let ours = middle(&ours)?;
-    let measure = |input: &str, package: &[f64]| -> Result<Measure> {
-        let package = middle(package)?;
+    let measure = |input: &str, columns: &str, ours: &[f64], package: &[f64]| -> Result<Measure> {
+        let (ours, package) = (middle(ours)?, middle(package)?);
         Ok(Measure {
             what: format!("time to score {ROWS} rows of {SET} through the Python package, {input}"),
-            against: "the library, a table of float64 columns".into(),
+            against: format!("the library, {columns} columns"),
             ratio: package / ours,
             value: package,
             base: ours,
             unit: "s".into(),
         })
     };
-    Ok(vec![measure("a float32 array in C order", &array)?, measure("an Arrow table of float64", &arrow)?])
-}
-
-/// The rows of a table again and again.
-fn repeated(table: &Table) -> Result<Table> {
-    let column = |index| table.column(index).iter().copied().cycle().take(ROWS).collect();
-    Ok(Table::new(table.names().to_vec(), (0..table.names().len()).map(column).collect())?)
+    let [single, array, double, arrow] = &seconds;
+    Ok(vec![
+        measure("a float32 array in C order", "float32", single, array)?,
+        measure("an Arrow table of float64", "float64", double, arrow)?,
+    ])
 }

@@ -15,6 +15,7 @@
 //! ```
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::{Error, Result};
 
@@ -201,6 +202,26 @@ pub trait Source {
     /// # Errors
     /// If the source cannot be read or lacks a selected column.
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>>;
+
+    /// The selected columns of any rows, for several threads at once, where the source can.
+    ///
+    /// # Errors
+    /// If the source lacks a selected column.
+    fn share(&self, _selection: &Selection) -> Result<Option<Box<dyn Shared + '_>>> {
+        Ok(None)
+    }
+}
+
+/// Rows that can be read in any order, by several threads at once.
+pub trait Shared: Sync {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+
+    /// Some of them.
+    ///
+    /// # Errors
+    /// Names the first cell or row that cannot be read.
+    fn batch(&self, rows: Range<usize>) -> Result<Table>;
 }
 
 impl Source for Table {

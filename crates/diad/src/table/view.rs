@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::cells::{is_missing, parse_number, time_or_missing};
 use super::select::{self, Pick};
-use super::{Origin, Place, ReadAs, Reader, Selection, Source, Table, Texts, Values, batch_rows};
+use super::{Origin, Place, ReadAs, Reader, Selection, Shared, Source, Table, Texts, Values, batch_rows};
 use crate::{Error, Result};
 
 /// A column whose values are read some rows at a time, from wherever they are.
@@ -129,52 +129,83 @@ impl<'a> View<'a> {
     pub fn names(&self) -> &[String] {
         &self.names
     }
+
+    fn pick(&self, selection: &Selection) -> Result<Picked<'_>> {
+        let picks = selection.resolve(&self.names)?;
+        let names = picks.iter().map(|pick| self.names[pick.index].clone()).collect();
+        Ok(Picked { view: self, picks, names })
+    }
 }
 
 impl Source for View<'_> {
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
-        let picks = selection.resolve(&self.names)?;
-        let names = picks.iter().map(|pick| self.names[pick.index].clone()).collect();
-        Ok(Box::new(Ranges { view: self, picks, names, next: 0 }))
+        Ok(Box::new(Ranges { picked: self.pick(selection)?, next: 0 }))
+    }
+
+    fn share(&self, selection: &Selection) -> Result<Option<Box<dyn Shared + '_>>> {
+        Ok(Some(Box::new(self.pick(selection)?)))
+    }
+}
+
+/// Some columns of a view.
+struct Picked<'a> {
+    view: &'a View<'a>,
+    picks: Vec<Pick>,
+    names: Vec<String>,
+}
+
+impl Picked<'_> {
+    fn column(&self, pick: &Pick, name: &str, rows: Range<usize>) -> Result<Values> {
+        let start = rows.start;
+        let values = self.view.columns[pick.index].read(name, rows, pick.read_as)?;
+        values.read_as(pick.read_as, name, &|row| Place::Row((start + row) as u64))
+    }
+
+    fn table(&self, columns: Vec<Values>, rows: Range<usize>) -> Result<Table> {
+        let expected = rows.len();
+        for (name, column) in self.names.iter().zip(&columns).filter(|(_, column)| column.len() != expected) {
+            return Err(Error::ColumnLength { name: name.clone(), found: column.len(), expected });
+        }
+        Ok(Table::batch(&self.names, columns, expected, Origin::FirstRow(rows.start as u64)))
+    }
+}
+
+impl Shared for Picked<'_> {
+    fn rows(&self) -> usize {
+        self.view.rows
+    }
+
+    fn batch(&self, rows: Range<usize>) -> Result<Table> {
+        let read = |(pick, name): (&Pick, &String)| self.column(pick, name, rows.clone());
+        let columns = self.picks.iter().zip(&self.names).map(read).collect::<Result<_>>()?;
+        self.table(columns, rows)
     }
 }
 
 struct Ranges<'a> {
-    view: &'a View<'a>,
-    picks: Vec<Pick>,
-    names: Vec<String>,
+    picked: Picked<'a>,
     next: usize,
 }
 
 impl Reader for Ranges<'_> {
     fn names(&self) -> &[String] {
-        &self.names
+        &self.picked.names
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.view.rows as u64)
+        Some(self.picked.view.rows as u64)
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
-        let start = self.next;
-        let end = self.view.rows.min(start + batch_rows(self.picks.len()));
-        if start == end {
+        let picked = &self.picked;
+        let rows = self.next..picked.view.rows.min(self.next + batch_rows(picked.picks.len()));
+        if rows.is_empty() {
             return Ok(None);
         }
-        self.next = end;
-        let read = |(pick, name): (&Pick, &String)| {
-            let values = self.view.columns[pick.index].read(name, start..end, pick.read_as)?;
-            values.read_as(pick.read_as, name, &|row| Place::Row((start + row) as u64))
-        };
-        let columns: Vec<Result<Values>> = self.picks.par_iter().zip(&self.names).map(read).collect();
-        let columns = columns.into_iter().collect::<Result<Vec<Values>>>()?;
-        for (name, column) in self.names.iter().zip(&columns) {
-            if column.len() != end - start {
-                let (found, expected) = (column.len(), end - start);
-                return Err(Error::ColumnLength { name: name.clone(), found, expected });
-            }
-        }
-        Ok(Some(Table::batch(&self.names, columns, end - start, Origin::FirstRow(start as u64))))
+        self.next = rows.end;
+        let read = |(pick, name): (&Pick, &String)| picked.column(pick, name, rows.clone());
+        let columns: Vec<Result<Values>> = picked.picks.par_iter().zip(&picked.names).map(read).collect();
+        picked.table(columns.into_iter().collect::<Result<_>>()?, rows).map(Some)
     }
 }
 
