@@ -163,7 +163,8 @@ impl Picked<'_> {
 
     fn table(&self, columns: Vec<Values>, rows: Range<usize>) -> Result<Table> {
         let expected = rows.len();
-        for (name, column) in self.names.iter().zip(&columns).filter(|(_, column)| column.len() != expected) {
+        let wrong = self.names.iter().zip(&columns).find(|(_, column)| column.len() != expected);
+        if let Some((name, column)) = wrong {
             return Err(Error::ColumnLength { name: name.clone(), found: column.len(), expected });
         }
         Ok(Table::batch(&self.names, columns, expected, Origin::FirstRow(rows.start as u64)))
