@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use diad::table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
 use diad::{Error, Result};
@@ -146,6 +147,28 @@ fn a_text_file_named_parquet_is_an_error() {
     let path = folder.path().join("text.parquet");
     std::fs::write(&path, "a,b\n1,2\n").unwrap();
     assert!(matches!(read(&path, &Selection::all()), Err(Error::Parquet { .. })));
+}
+
+/// A header that announces two thousand million values takes no longer to refuse than any other.
+#[test]
+fn an_announced_list_is_not_passed_over_for_minutes() {
+    let start = Instant::now();
+    let refused = |path: &Path| read(path, &Selection::all()).unwrap_err().to_string();
+    let message = refused(&fixture("endless-header.parquet"));
+    assert!(message.contains("in the middle of a header"), "{message}");
+
+    // The footer with one more field, a list of truth values.
+    let mut bytes = std::fs::read(fixture("types.parquet")).unwrap();
+    let tail = bytes.len() - 8;
+    let length = u32::from_le_bytes(bytes[tail..tail + 4].try_into().unwrap());
+    let list = [0xa9, 0xf1, 0xff, 0xff, 0xff, 0xff, 7, 0];
+    bytes.splice(tail - 1..tail + 4, list.into_iter().chain((length + 7).to_le_bytes()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let message = refused(&path);
+    assert!(message.contains("announces what no table has"), "{message}");
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Reads Parquet: flat columns of numbers, truth values, texts and times, batch by batch within each row group.
 
+mod guard;
+
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,13 +15,14 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use self::guard::Guarded;
 use super::select::{self, Pick};
 use super::{Origin, Place, ReadAs, Reader, Selection, Table, Texts, Values, batch_rows};
 use crate::{Error, Result};
 
 pub(super) struct ParquetReader {
     path: PathBuf,
-    file: SerializedFileReader<File>,
+    file: SerializedFileReader<Guarded>,
     names: Vec<String>,
     unread: Vec<String>,
     columns: Vec<Column>,
@@ -58,7 +61,7 @@ impl ParquetReader {
 
     fn open(file: File, path: &Path, selection: &Selection) -> Result<Self> {
         let damaged = |error| damaged(path, error);
-        let file = SerializedFileReader::new(file).map_err(damaged)?;
+        let file = Guarded::new(file).and_then(SerializedFileReader::new).map_err(damaged)?;
         let schema = file.metadata().file_metadata().schema_descr();
         let all: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
         let column = |pick: Pick| {
@@ -297,7 +300,7 @@ fn kind_of(column: &ColumnDescriptor) -> String {
     }
 }
 
-fn check_compression(file: &SerializedFileReader<File>, columns: &[Column], path: &Path) -> Result<()> {
+fn check_compression(file: &SerializedFileReader<Guarded>, columns: &[Column], path: &Path) -> Result<()> {
     for group in file.metadata().row_groups() {
         for column in columns {
             let kind = group.column(column.pick.index).compression();
