@@ -156,6 +156,8 @@ fn an_announced_list_is_not_passed_over_for_minutes() {
     let refused = |path: &Path| read(path, &Selection::all()).unwrap_err().to_string();
     let message = refused(&fixture("endless-header.parquet"));
     assert!(message.contains("in the middle of a header"), "{message}");
+    let message = refused(&fixture("endless-dictionary.parquet"));
+    assert!(message.contains("announces more than it can hold"), "{message}");
 
     // The footer with one more field, a list of truth values.
     let mut bytes = std::fs::read(fixture("types.parquet")).unwrap();

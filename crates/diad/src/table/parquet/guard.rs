@@ -1,7 +1,9 @@
-//! A file that the Parquet library cannot be kept busy with. Headers are Thrift structures, and a few bytes of one
-//! can announce a list of two thousand million truth values, which take no bytes and which the library would
-//! nevertheless pass one by one; at the end of a file it would go on in the same way. No list in Parquet's headers
-//! is one of truth values, so each header is looked through first, and reading beyond the end is an error.
+//! A file that can neither keep the Parquet library busy nor make it fill the memory.
+//!
+//! Headers are Thrift structures. A few bytes of one can announce a list of two thousand million truth values, which take
+//! no bytes and which the library would nevertheless pass one by one; at the end of a file it would go on in the same way.
+//! The header of a page can announce as many values of a dictionary, or bytes once unpacked, for which it would make room.
+//! So each header is looked through first, and reading beyond the end is an error.
 
 use std::fs::File;
 use std::io::{BufReader, Error, ErrorKind, Read, Seek, SeekFrom};
@@ -15,13 +17,19 @@ const TAIL: u64 = 8;
 /// Structures within structures; the library's own limit.
 const DEPTH: u32 = 64;
 
+/// Bytes that a page may have once unpacked, however few it takes in the file.
+const PAGE: i64 = 64 << 20;
+
+/// And how many times as many as in the file, beyond that.
+const UNPACKED: i64 = 64;
+
 pub(super) struct Guarded(File);
 
 impl Guarded {
     pub(super) fn new(file: File) -> Result<Self> {
         let guarded = Self(file);
         if let Some(footer) = guarded.footer()? {
-            look_through(guarded.from(footer)?)?;
+            look_through(guarded.from(footer)?, |_, _, _| ())?;
         }
         Ok(guarded)
     }
@@ -53,7 +61,7 @@ impl ChunkReader for Guarded {
     /// The library asks for the tail, and then only for places where the header of a page begins.
     fn get_read(&self, start: u64) -> Result<UntilEnd> {
         if start.checked_add(TAIL) != Some(self.len()) {
-            look_through(self.from(start)?)?;
+            check_page(self.from(start)?)?;
         }
         self.from(start)
     }
@@ -79,31 +87,61 @@ impl Read for UntilEnd {
     }
 }
 
-/// Passes over one structure in Thrift's compact protocol.
-fn look_through(reader: impl Read) -> Result<()> {
-    Walk(reader).structure(DEPTH).map_err(|error| match error.kind() {
+/// Checks the header of a page.
+fn check_page(reader: impl Read) -> Result<()> {
+    let (mut unpacked, mut packed, mut dictionary) = (0, 0, 0);
+    look_through(reader, |within, field, number| match (within, field) {
+        (0, 2) => unpacked = number,
+        (0, 3) => packed = number,
+        (7, 1) => dictionary = number,
+        _ => (),
+    })?;
+    // A value of a dictionary takes a byte at least. Sizes below 0 are refused by the library.
+    if unpacked > PAGE.max(UNPACKED.saturating_mul(packed)) || dictionary > unpacked {
+        return Err(ParquetError::General("a page announces more than it can hold".into()));
+    }
+    Ok(())
+}
+
+/// Passes over one structure in Thrift's compact protocol, and tells the whole numbers in it and in the structures that are
+/// its fields: the field in which they are, or 0, their own field, and the number.
+fn look_through(reader: impl Read, tell: impl FnMut(i64, i64, i64)) -> Result<()> {
+    Walk { reader, tell }.structure(DEPTH, 0).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => ParquetError::EOF("it ends in the middle of a header".into()),
         _ => ParquetError::General(error.to_string()),
     })
 }
 
-struct Walk<R>(R);
+struct Walk<R, T> {
+    reader: R,
+    tell: T,
+}
 
-impl<R: Read> Walk<R> {
-    fn structure(&mut self, depth: u32) -> std::io::Result<()> {
+impl<R: Read, T: FnMut(i64, i64, i64)> Walk<R, T> {
+    fn structure(&mut self, depth: u32, within: i64) -> std::io::Result<()> {
         if depth == 0 {
             return Err(impossible());
         }
+        let mut field = 0_i64;
         loop {
-            let field = self.byte()?;
-            if field == 0 {
+            let header = self.byte()?;
+            if header == 0 {
                 return Ok(());
             }
-            if field >> 4 == 0 {
-                self.varint()?; // the field's number, where it is not close to the last one's
-            }
-            if !is_truth(field & 0xf) {
-                self.value(field & 0xf, depth - 1)?;
+            field = match header >> 4 {
+                0 => self.number()?,
+                more => field.saturating_add(i64::from(more)),
+            };
+            match header & 0xf {
+                kind if is_truth(kind) => (),
+                4..=6 => {
+                    let number = self.number()?;
+                    if depth + 2 > DEPTH {
+                        (self.tell)(within, field, number);
+                    }
+                }
+                12 => self.structure(depth - 1, field)?,
+                kind => self.value(kind, depth - 1)?,
             }
         }
     }
@@ -129,7 +167,7 @@ impl<R: Read> Walk<R> {
                     self.elements(count, &[kinds >> 4, kinds & 0xf], depth)
                 }
             },
-            12 => self.structure(depth),
+            12 => self.structure(depth, 0),
             13 => self.pass(16),
             _ => Err(impossible()),
         }
@@ -150,7 +188,7 @@ impl<R: Read> Walk<R> {
 
     fn byte(&mut self) -> std::io::Result<u8> {
         let mut byte = [0];
-        self.0.read_exact(&mut byte)?;
+        self.reader.read_exact(&mut byte)?;
         Ok(byte[0])
     }
 
@@ -166,8 +204,13 @@ impl<R: Read> Walk<R> {
         Err(impossible())
     }
 
+    fn number(&mut self) -> std::io::Result<i64> {
+        let value = self.varint()?;
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
     fn pass(&mut self, count: u64) -> std::io::Result<()> {
-        let passed = std::io::copy(&mut self.0.by_ref().take(count), &mut std::io::sink())?;
+        let passed = std::io::copy(&mut self.reader.by_ref().take(count), &mut std::io::sink())?;
         if passed < count { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
     }
 }
@@ -185,7 +228,7 @@ mod tests {
     use super::*;
 
     fn walk(bytes: &[u8]) -> std::result::Result<(), String> {
-        look_through(bytes).map_err(|error| error.to_string())
+        look_through(bytes, |_, _, _| ()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -197,6 +240,35 @@ mod tests {
         for end in 0..all.len() {
             assert!(walk(&all[..end]).is_err_and(|message| message.contains("in the middle")), "{end}");
         }
+    }
+
+    #[test]
+    fn numbers_are_told_with_their_fields() {
+        // 1: -1, 3: {1: 7, 2: {1: 5}}, 20: 8, 21: [{1: 9}]
+        let bytes = [0x15, 1, 0x2c, 0x15, 14, 0x1c, 0x15, 10, 0, 0, 5, 40, 16, 0x19, 0x1c, 0x15, 18, 0, 0];
+        let mut told = Vec::new();
+        look_through(&bytes[..], |within, field, number| told.push((within, field, number))).unwrap();
+        assert_eq!(told, [(0, 1, -1), (3, 1, 7), (0, 20, 8)]);
+    }
+
+    #[test]
+    fn pages_hold_what_they_announce() {
+        let varint = |number: i64| {
+            let (mut left, mut bytes) = ((number << 1 ^ number >> 63).cast_unsigned(), Vec::new());
+            while left > 0x7f {
+                bytes.push(left as u8 | 0x80);
+                left >>= 7;
+            }
+            bytes.push(left as u8);
+            bytes
+        };
+        let page = |unpacked: i64, packed: i64, dictionary: i64| {
+            let number = |header: u8, number: i64| [vec![header], varint(number)].concat();
+            let inner = [vec![0x4c], number(0x15, dictionary), vec![0, 0]].concat();
+            check_page(&[number(0x25, unpacked), number(0x15, packed), inner].concat()[..]).is_ok()
+        };
+        assert!(page(1000, 1000, 1000) && page(PAGE, 10, 3) && page(10 * PAGE, PAGE, 0));
+        assert!(!page(1000, 1000, 1001) && !page(PAGE + 1, 10, 3) && !page(i64::MAX, 10, 0));
     }
 
     #[test]
