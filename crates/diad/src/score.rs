@@ -273,7 +273,7 @@ impl Detector {
         let columns = self.encoder.find(table)?;
         let scalers = self.encoder.scalers();
         match self.compiled() {
-            Some(compiled) => self.look_up(compiled, &columns, &scalers, scores),
+            Some(compiled) => self.look_up(compiled, (&columns, &scalers), scores),
             None => self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows)),
         }
         Ok(())

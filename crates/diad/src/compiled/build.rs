@@ -5,16 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::axis::{points, refine};
 use super::factors::{Product, shortest};
-use super::layout::assemble;
+use super::layout::{assemble, parabola};
+use super::purify::purify;
 use super::split::{Branch, Place, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
 use crate::encode::{Encoder, Kind, View, place_of};
-use crate::model::{Combination, Curve, Grid, Model, Wiring};
+use crate::model::{Combination, Curve, Grid, Model, Wiring, place_between};
 use crate::profile::Profile;
 
-/// Shares of what is allowed in all: for parabolas, and for products that are left out.
+/// Shares of what is allowed in all: for parabolas, for products that are left out, and for those of purified pairs that are
+/// next to nothing.
 const FOR_PARABOLAS: f64 = 0.6;
-const FOR_PRODUCTS: f64 = 0.4;
+const FOR_PRODUCTS: f64 = 0.39;
+const FOR_ROUNDING: f64 = 0.01 / (OVERSHOOT * OVERSHOOT);
 /// The largest factor by which a parabola through three values, one of them midway, can exceed them.
 const OVERSHOOT: f64 = 1.25;
 /// An axis must not need to reach further than this for all splits to be constant beyond.
@@ -48,8 +51,22 @@ pub struct Draft {
     error: f64,
 }
 
+impl Draft {
+    /// The points at which functions are known.
+    pub fn points(&self) -> impl Iterator<Item = f64> {
+        self.places.iter().map(|place| place.x)
+    }
+
+    /// A function at any place, given by its values at the points.
+    pub fn at(&self, values: &[f64], x: f32) -> f64 {
+        let (cell, share) = place_between(x, &self.nodes);
+        let [constant, slope, square] = parabola(values, cell);
+        constant + share * (slope + share * square)
+    }
+}
+
 /// Two axes and products of functions of them.
-type Products = ([usize; 2], Vec<Product>);
+pub type Products = ([usize; 2], Vec<Product>);
 
 /// Functions of two axes: sums of products.
 type Sums = BTreeMap<[usize; 2], [Vec<Vec<f64>>; 2]>;
@@ -69,6 +86,10 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let pairs = side_by_side(&sums, |(axes, [first, second])| (*axes, shortest(first, second)));
     let left_out = allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT);
     let (pairs, left_out) = leave_out(pairs, left_out);
+    let count = pairs.iter().map(|(_, products)| products.len() + 2).sum::<usize>();
+    let (pairs, more_left_out) =
+        purify(sources, &mut drafts, pairs, allowed * FOR_ROUNDING / count.max(1) as f64);
+    let left_out = left_out + more_left_out;
     let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
     let compiled = assemble(sources, drafts, &pairs, error + OVERSHOOT * OVERSHOOT * left_out)?;
     tracing::debug!(
@@ -186,7 +207,7 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
 
 /// Does something with every item, on as many threads as the pool has, but not on those: they may all be waiting for
 /// the score that is being compiled.
-fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = rayon::current_num_threads().min(items.len()).max(1);
     let next = AtomicUsize::new(0);
     let work = || {
@@ -213,8 +234,8 @@ fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, and values
-/// that many training rows have, which are then looked up faster.
+/// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, values that many
+/// training rows have, which are then looked up faster, and those at which pairs are purified.
 fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<Warp>) -> Option<Vec<f32>> {
     let reach = branches.iter().flat_map(|branch| &branch.splits).map(|split| split.reach(warp));
     let [low, high] =
@@ -224,7 +245,10 @@ fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<
     }
     // A little further, for rounding.
     let mut nodes = vec![-1.0, 1.0, (low - 1e-5 * low.abs()) as f32, (high + 1e-5 * high.abs()) as f32];
-    nodes.extend(sources.profile.columns.get(axis).map_or(Vec::new(), |spread| spread.frequent(FREQUENT)));
+    if let Some(spread) = sources.profile.columns.get(axis) {
+        nodes.extend(spread.frequent(FREQUENT));
+        nodes.extend(spread.nodes());
+    }
     let (tables, axis) = (&sources.combination.tables, axis as u32);
     let curves = tables.curves.iter().filter(|curve| curve.feature == axis);
     nodes.extend(curves.flat_map(|curve| &curve.nodes));

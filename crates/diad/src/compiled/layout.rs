@@ -10,7 +10,7 @@ use crate::kernel::{AxisCells, Cells, LANES, Lane, PairCells, SLOT};
 const MOST_BYTES: usize = 64 << 20;
 
 /// The three coefficients of the parabola on a cell.
-fn parabola(values: &[f64], cell: usize) -> [f64; 3] {
+pub fn parabola(values: &[f64], cell: usize) -> [f64; 3] {
     let [start, middle, end] = [0, 1, 2].map(|k| values[2 * cell + k]);
     [start, 4.0 * middle - 3.0 * start - end, 2.0 * (start + end) - 4.0 * middle]
 }

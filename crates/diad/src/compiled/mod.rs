@@ -4,22 +4,25 @@
 //! something of its own: a column, or whether its value is missing; a column in its second scale is a function of the same
 //! axis. Each function of two axes is a short sum of products of functions of one ([`factors`]), and each of those is
 //! tabulated as parabolas on the cells of its axis ([`axis`]), cut so finely that the whole score stays within a bound of
-//! the exact one for every row there can be ([`split`]). Looking a row up then costs a few vector operations for each axis and pair,
+//! the exact one for every row there can be ([`split`]). What a pair of columns says of one of them alone is that column's
+//! ([`purify`]), so that the pieces of a compiled score are the terms that explain it. Looking a row up then costs a few vector operations for each axis and pair,
 //! whatever the number of trees.
 
 mod axis;
 mod build;
 mod factors;
 mod layout;
+mod purify;
 mod split;
 #[cfg(test)]
 mod tests;
 
-use crate::kernel::{CellSpace, Cells, Kernels, LANES, Lane, PairCells, SLOT};
+use crate::kernel::{CellSpace, Cells, Kernels, LANES, Lane, PairCells, SLOT, Terms};
 use crate::model::BLOCK_ROWS;
 use axis::Axis;
 
 pub use build::{Sources, compile};
+pub use purify::margins;
 
 /// A compiled score is used where it differs from the exact one by no more than this share of the standard deviation of
 /// the scores of the training rows.
@@ -83,6 +86,28 @@ impl Compiled {
         for (score, total) in scores.iter_mut().zip(totals) {
             *score = (*total + self.shift) as f32;
         }
+    }
+
+    /// As [`Compiled::scores`], and what each term has in the score of each row, row after row.
+    pub fn parts(
+        &self,
+        (kernels, terms): (&Kernels<f32>, &Terms),
+        cursor: &mut Cursor,
+        scores: &mut [f32],
+        values: &mut [f64],
+    ) {
+        let mut totals = [0.0; BLOCK_ROWS];
+        let totals = &mut totals[..scores.len()];
+        let Cursor { starts, shares, space } = cursor;
+        (kernels.cell_parts)((&self.cells, terms), (starts, shares, BLOCK_ROWS), space, totals, values);
+        for (score, total) in scores.iter_mut().zip(totals) {
+            *score = (*total + self.shift) as f32;
+        }
+    }
+
+    /// Terms that have a constant each, and the pieces of which each has its term in `term_of`.
+    pub fn terms(&self, term_of: &[usize], constants: Vec<f64>) -> Terms {
+        Terms::new(&self.cells, term_of, constants)
     }
 
     /// How many pieces the score is the sum of: one for each axis, then one for each pair of axes.

@@ -1,5 +1,7 @@
 //! What each term contributes to the scores of rows.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::Explainer;
@@ -10,7 +12,7 @@ use crate::score::{Work, add};
 use crate::table::{Source, Table};
 
 /// Scores of rows and what each term contributes to them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Contributions {
     terms: usize,
     scores: Vec<f32>,
@@ -58,10 +60,36 @@ impl Explainer<'_> {
     /// # Errors
     /// If a column is missing from the table, or a value is missing or infinite.
     pub fn contributions(&self, table: &Table) -> Result<Contributions> {
+        let mut contributions = Contributions::default();
+        self.contributions_into(table, &mut contributions)?;
+        Ok(contributions)
+    }
+
+    /// As [`Explainer::contributions`], in the room of earlier ones, which are lost. That of as many rows is used again.
+    ///
+    /// # Errors
+    /// As [`Explainer::contributions`].
+    pub fn contributions_into(&self, table: &Table, contributions: &mut Contributions) -> Result<()> {
         let columns = self.detector.encoder().find(table)?;
+        let (terms, rows) = (self.terms.len(), table.rows());
+        let Contributions { scores, values, .. } = contributions;
+        if scores.len() != rows || values.len() != rows * terms {
+            (*scores, *values) = (vec![0.0; rows], vec![0.0; rows * terms]);
+        }
+        contributions.terms = terms;
+        let Contributions { scores, values, .. } = contributions;
+        match (self.detector.compiled(), &self.compiled) {
+            (Some(compiled), Some(apart)) => {
+                self.detector.look_up_parts((compiled, apart), (&columns, &self.scalers), scores, values);
+            }
+            _ => self.take_apart(&columns, scores, values),
+        }
+        Ok(())
+    }
+
+    /// The contributions piece by piece: those of the trees themselves, and the plain way for all.
+    pub(super) fn take_apart(&self, columns: &[Cow<'_, [f64]>], scores: &mut [f32], values: &mut [f64]) {
         let terms = self.terms.len();
-        let mut scores = vec![0.0; table.rows()];
-        let mut values = vec![0.0; table.rows() * terms];
         let term_of = self.term_of_pieces();
         let space = || Space {
             work: Work::new(self.scalers.len()),
@@ -72,10 +100,9 @@ impl Explainer<'_> {
         let blocks = values.par_chunks_mut(BLOCK_ROWS * terms.max(1)).zip(scores.par_chunks_mut(BLOCK_ROWS));
         blocks.enumerate().for_each_init(space, |space, (index, (values, scores))| {
             let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-            self.detector.fill_block(&mut space.work.block, &columns, &self.scalers, rows);
-            self.take_apart(&term_of, space, values, scores);
+            self.detector.fill_block(&mut space.work.block, columns, &self.scalers, rows);
+            self.take_block_apart(&term_of, space, values, scores);
         });
-        Ok(Contributions { terms, scores, values })
     }
 
     /// As [`Explainer::contributions`], of all rows of a source, read batch by batch.
@@ -83,17 +110,18 @@ impl Explainer<'_> {
     /// # Errors
     /// As [`Explainer::contributions`], or if the source cannot be read.
     pub fn contributions_all(&self, source: &dyn Source) -> Result<Contributions> {
-        let mut all = Contributions { terms: self.terms.len(), scores: Vec::new(), values: Vec::new() };
+        let mut all = Contributions { terms: self.terms.len(), ..Contributions::default() };
+        let mut part = Contributions::default();
         let mut reader = source.open(&self.detector.encoder().selection())?;
         while let Some(batch) = reader.next_batch()? {
-            let mut part = self.contributions(&batch)?;
-            all.scores.append(&mut part.scores);
-            all.values.append(&mut part.values);
+            self.contributions_into(&batch, &mut part)?;
+            all.scores.extend_from_slice(&part.scores);
+            all.values.extend_from_slice(&part.values);
         }
         Ok(all)
     }
 
-    fn term_of_pieces(&self) -> Vec<usize> {
+    pub(super) fn term_of_pieces(&self) -> Vec<usize> {
         let mut term_of = vec![0; self.detector.pieces()];
         for (term, given) in self.terms.iter().enumerate() {
             given.pieces.iter().for_each(|&piece| term_of[piece] = term);
@@ -102,7 +130,7 @@ impl Explainer<'_> {
     }
 
     /// The contributions to the rows of one block.
-    fn take_apart(&self, term_of: &[usize], space: &mut Space, values: &mut [f64], scores: &mut [f32]) {
+    fn take_block_apart(&self, term_of: &[usize], space: &mut Space, values: &mut [f64], scores: &mut [f32]) {
         let Space { work, score, totals, places } = space;
         let (lanes, terms) = (work.block.lanes(), self.terms.len());
         let score = &mut score[..lanes];
@@ -139,6 +167,5 @@ impl Explainer<'_> {
         for (row, slot) in scores.iter_mut().enumerate() {
             *slot = score[row / LANES].0[row % LANES] as f32;
         }
-        self.detector.compiled_scores(work, scores);
     }
 }

@@ -31,7 +31,6 @@
 mod axis;
 mod change;
 mod local;
-mod purify;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -43,8 +42,9 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::Detector;
+use crate::compiled::margins;
 use crate::encode::Scaler;
-use crate::kernel::{LANES, Lane};
+use crate::kernel::{LANES, Lane, Terms};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
 use crate::score::{Work, add};
 
@@ -90,6 +90,8 @@ pub struct Explainer<'a> {
     nodes: Vec<Vec<f32>>,
     terms: Vec<Term>,
     intercept: f64,
+    /// The terms of a compiled score, ready to be looked up.
+    compiled: Option<Terms>,
 }
 
 impl<'a> Explainer<'a> {
@@ -97,10 +99,22 @@ impl<'a> Explainer<'a> {
     pub fn new(detector: &'a Detector) -> Self {
         let nodes = detector.profile().columns.iter().map(|spread| spread.nodes()).collect();
         let scalers = detector.encoder().scalers();
-        let mut explainer =
-            Self { detector, scalers, nodes, terms: raw_terms(detector), intercept: -detector.shift() };
-        explainer.purify();
+        let mut explainer = Self {
+            detector,
+            scalers,
+            nodes,
+            terms: raw_terms(detector),
+            intercept: -detector.shift(),
+            compiled: None,
+        };
+        // Compiled scores are made of purified terms.
+        if detector.compiled().is_none() {
+            explainer.purify();
+        }
         explainer.centre();
+        let constants = explainer.terms.iter().map(|term| -term.mean).collect();
+        explainer.compiled =
+            detector.compiled().map(|compiled| compiled.terms(&explainer.term_of_pieces(), constants));
         explainer
     }
 
@@ -210,7 +224,7 @@ impl<'a> Explainer<'a> {
             .par_iter()
             .map(|&term| {
                 let weights = self.pair_weights(&self.terms[term].columns);
-                purify::margins(&self.at_nodes(term), &weights, self.nodes[self.terms[term].columns[1]].len())
+                margins(&self.at_nodes(term), &weights, self.nodes[self.terms[term].columns[1]].len())
             })
             .collect();
         for (&pair, moved) in pairs.iter().zip(moved) {
@@ -253,6 +267,12 @@ impl<'a> Explainer<'a> {
         (self.at_nodes(term), self.pair_weights(&self.terms[term].columns))
     }
 
+    /// How many training rows are near the nodes of two columns.
+    fn pair_weights(&self, columns: &[usize]) -> Vec<f64> {
+        let columns = [columns[0], columns[1]];
+        self.detector.profile().together(columns, columns.map(|column| &self.nodes[column][..]))
+    }
+
     /// A term of two columns at the nodes of both, the second column the fastest index.
     fn at_nodes(&self, term: usize) -> Vec<f64> {
         let [first, second] = [0, 1].map(|axis| {
@@ -264,27 +284,6 @@ impl<'a> Explainer<'a> {
         self.evaluate_at(term, first.len() * across, |point, axis| {
             if axis == 0 { first[point / across] } else { second[point % across] }
         })
-    }
-
-    /// How many training rows are near the nodes of two columns.
-    fn pair_weights(&self, columns: &[usize]) -> Vec<f64> {
-        let profile = self.detector.profile();
-        let known = |pair: &&crate::profile::Together| {
-            columns.iter().zip(&pair.columns).all(|(&a, &b)| a == b as usize)
-        };
-        if let Some(pair) = profile.pairs.iter().find(known) {
-            return pair.counts.iter().map(|&count| f64::from(count)).collect();
-        }
-        let [first, second] = [columns[0], columns[1]].map(|column| {
-            let mut margin = vec![0.0; self.nodes[column].len()];
-            for (value, weight) in profile.columns[column].weights() {
-                let (node, share) = place_between(value, &self.nodes[column]);
-                margin[node] += weight * (1.0 - share);
-                margin[node + 1] += weight * share;
-            }
-            margin
-        });
-        first.iter().flat_map(|a| second.iter().map(move |b| a * b)).collect()
     }
 }
 

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 pub use bend::{Bending, asinh};
-pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT};
+pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT, Terms};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
 pub use real::Real;
@@ -56,6 +56,8 @@ pub struct Kernels<F: 'static> {
     pub shifted_ln: fn(&mut [Lane<F>], F),
     /// Sums of products of functions of cells.
     pub cell_sums: fn(&Cells<F>, (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64]),
+    /// The same, and what each term has in them.
+    pub cell_parts: fn((&Cells<F>, &Terms), (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64], &mut [f64]),
     /// Bends and scales a column.
     pub bend: fn(&Bending, &[f64], &mut [f32]),
 }
@@ -73,7 +75,7 @@ impl Isa {
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if avx2 && is_x86_feature_detected!("avx512f") {
+            if avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
                 sets.push(Isa::Avx512);
             }
             if avx2 {
@@ -156,6 +158,8 @@ macro_rules! table {
                 // SAFETY: as above.
                 cell_sums: |c, p, v, t| unsafe { cell_sums(c, p, v, t) },
                 // SAFETY: as above.
+                cell_parts: |c, p, v, t, o| unsafe { cell_parts(c, p, v, t, o) },
+                // SAFETY: as above.
                 bend: |b, v, s| unsafe { bend(b, v, s) },
             };
 
@@ -235,6 +239,18 @@ macro_rules! table {
             }
 
             $(#[target_feature(enable = $feature)])?
+            unsafe fn cell_parts(
+                cells: (&Cells<$scalar>, &Terms),
+                places: (&[u32], &[$scalar], usize),
+                space: &mut CellSpace<$scalar>,
+                totals: &mut [f64],
+                out: &mut [f64],
+            ) {
+                let s: $simd = $token;
+                cells::parts(s, cells, places, space, totals, out);
+            }
+
+            $(#[target_feature(enable = $feature)])?
             unsafe fn bend(bending: &Bending, values: &[f64], scaled: &mut [f32]) {
                 bend::bend(bending, values, scaled);
             }
@@ -244,7 +260,7 @@ macro_rules! table {
 
 // SAFETY of `assume` in both: each use stands in a function compiled for, and reached only with, the features.
 #[cfg(target_arch = "x86_64")]
-table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx2,fma");
+table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx512vl,avx2,fma");
 #[cfg(target_arch = "x86_64")]
 table!(avx2, f32, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
 table!(portable_f32, f32, Portable<f32>, Portable(PhantomData));

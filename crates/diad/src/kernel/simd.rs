@@ -51,6 +51,15 @@ pub trait Simd: Copy {
     fn eight_fma(self, a: Self::O, b: Self::O, c: Self::O) -> Self::O;
     /// Adds each of the first four, with the one four further on, to one of the totals.
     fn eight_into(self, o: Self::O, totals: &mut [f64; 4]);
+    /// The sum of each.
+    fn four_sums(self, quads: [Self::Q; 4]) -> Self::Q;
+    /// The first four, each with the one four further on added.
+    fn eight_fold(self, o: Self::O) -> Self::Q;
+    /// All four.
+    #[inline(always)]
+    fn four_fold(self, q: Self::Q) -> Self::Q {
+        q
+    }
 }
 
 /// Plain loops over arrays, for any machine and for `f64`.
@@ -140,5 +149,13 @@ impl<F: Real> Simd for Portable<F> {
         for i in 0..4 {
             totals[i] += (o[i] + o[i + 4]).to_f64();
         }
+    }
+    #[inline(always)]
+    fn four_sums(self, quads: [[F; 4]; 4]) -> [F; 4] {
+        quads.map(|q| (q[0] + q[2]) + (q[1] + q[3]))
+    }
+    #[inline(always)]
+    fn eight_fold(self, o: [F; 8]) -> [F; 4] {
+        std::array::from_fn(|i| o[i] + o[i + 4])
     }
 }

@@ -74,9 +74,21 @@ macro_rules! fours_and_eights {
         }
         #[inline(always)]
         fn eight_into(self, o: __m256, totals: &mut [f64; 4]) {
+            self.four_into(self.eight_fold(o), totals);
+        }
+        #[inline(always)]
+        fn eight_fold(self, o: __m256) -> __m128 {
             // SAFETY: `self` proves AVX.
-            let four = unsafe { _mm_add_ps(_mm256_castps256_ps128(o), _mm256_extractf128_ps::<1>(o)) };
-            self.four_into(four, totals);
+            unsafe { _mm_add_ps(_mm256_castps256_ps128(o), _mm256_extractf128_ps::<1>(o)) }
+        }
+        #[inline(always)]
+        fn four_sums(self, [a, b, c, d]: [__m128; 4]) -> __m128 {
+            // SAFETY: `self` proves more than is needed.
+            unsafe {
+                let ab = _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+                let cd = _mm_add_ps(_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+                _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab))
+            }
         }
     };
 }

@@ -1,13 +1,15 @@
 //! The compiled score of a detector.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::{Detector, Work};
+use super::Detector;
 use crate::compiled::{Compiled, Cursor, Sources, compile};
 use crate::encode::Scaler;
+use crate::kernel::Terms;
 use crate::model::BLOCK_ROWS;
 
 impl Detector {
@@ -55,34 +57,53 @@ impl Detector {
         self.profile.scores.deviation()
     }
 
-    /// The scores of a block for which work has begun, as [`Detector::score_into`] gives them, if these are compiled.
-    pub(crate) fn compiled_scores(&self, work: &mut Work, scores: &mut [f32]) {
-        if let Some(compiled) = self.compiled() {
-            compiled.scores(self.wiring.kernels(), &mut work.cursor, scores);
-        }
-    }
-
     /// Compiled scores of the rows of a table, whose columns were found by [`Encoder::find`].
     pub(super) fn look_up(
         &self,
         compiled: &Compiled,
-        columns: &[Cow<'_, [f64]>],
-        scalers: &[Scaler],
+        (columns, scalers): (&[Cow<'_, [f64]>], &[Scaler]),
         scores: &mut [f32],
     ) {
-        let features = self.encoder.features();
         scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
             Cursor::default,
             |cursor, (index, scores)| {
                 let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-                let mut x = [0.0; BLOCK_ROWS];
-                for (axis, &feature) in compiled.features().iter().enumerate() {
-                    let column = &columns[features[feature as usize].column as usize][rows.clone()];
-                    scalers[feature as usize].scale_all(column, &mut x);
-                    compiled.find(axis, &x[..scores.len()], cursor);
-                }
+                self.find_rows(compiled, (columns, scalers), rows, cursor);
                 compiled.scores(self.wiring.kernels(), cursor, scores);
             },
         );
+    }
+
+    /// As [`Detector::look_up`], and what each of the terms has in the score of each row, row after row.
+    pub(crate) fn look_up_parts(
+        &self,
+        (compiled, terms): (&Compiled, &Terms),
+        (columns, scalers): (&[Cow<'_, [f64]>], &[Scaler]),
+        scores: &mut [f32],
+        values: &mut [f64],
+    ) {
+        let width = values.len() / scores.len().max(1);
+        let blocks = scores.par_chunks_mut(BLOCK_ROWS).zip(values.par_chunks_mut(BLOCK_ROWS * width.max(1)));
+        blocks.enumerate().for_each_init(Cursor::default, |cursor, (index, (scores, values))| {
+            let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
+            self.find_rows(compiled, (columns, scalers), rows, cursor);
+            compiled.parts((self.wiring.kernels(), terms), cursor, scores, values);
+        });
+    }
+
+    /// Finds the cells of some rows on all axes.
+    fn find_rows(
+        &self,
+        compiled: &Compiled,
+        (columns, scalers): (&[Cow<'_, [f64]>], &[Scaler]),
+        rows: Range<usize>,
+        cursor: &mut Cursor,
+    ) {
+        let (features, mut x) = (self.encoder.features(), [0.0; BLOCK_ROWS]);
+        for (axis, &feature) in compiled.features().iter().enumerate() {
+            let column = &columns[features[feature as usize].column as usize][rows.clone()];
+            scalers[feature as usize].scale_all(column, &mut x);
+            compiled.find(axis, &x[..rows.len()], cursor);
+        }
     }
 }

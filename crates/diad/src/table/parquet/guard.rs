@@ -235,7 +235,8 @@ mod tests {
     fn ordinary_structures_are_passed() {
         assert_eq!(walk(&[0]), Ok(()));
         // 1: -1, 2: true, 3: "ab", 4: [1, 2], 5: {1: 7}, 6: {1: 2}
-        let all = [0x15, 1, 0x11, 0x18, 2, b'a', b'b', 0x19, 0x25, 2, 4, 0x1c, 0x15, 14, 0, 0x1b, 1, 0x55, 2, 4, 0];
+        let all =
+            [0x15, 1, 0x11, 0x18, 2, b'a', b'b', 0x19, 0x25, 2, 4, 0x1c, 0x15, 14, 0, 0x1b, 1, 0x55, 2, 4, 0];
         assert_eq!(walk(&all), Ok(()));
         for end in 0..all.len() {
             assert!(walk(&all[..end]).is_err_and(|message| message.contains("in the middle")), "{end}");

@@ -1,4 +1,10 @@
-//! What a function of two variables says of each of them alone.
+//! What a pair of columns says of one of them alone is given to that column: purification.
+
+use std::collections::BTreeMap;
+
+use super::build::{Draft, Products, Sources, side_by_side};
+use super::factors::{Product, shortest};
+use crate::model::place_between;
 
 /// How much less than the others a node weighs that no training row is near. Its values then follow from the others.
 const NEXT_TO_NOTHING: f64 = 1e-9;
@@ -6,6 +12,90 @@ const NEXT_TO_NOTHING: f64 = 1e-9;
 const RIDGE: f64 = 1e-10;
 /// Corrections of the rounding of the solution.
 const SWEEPS: usize = 4;
+
+/// Moves what the products of each two columns say of one of them alone to its own function. Gives the products that are
+/// left, and to how much those add up that are left out as too small, none of them more than `negligible`.
+pub fn purify(
+    sources: Sources,
+    drafts: &mut [Draft],
+    pairs: Vec<Products>,
+    negligible: f64,
+) -> (Vec<Products>, f64) {
+    let column_of = |axis: usize| sources.encoder.features()[axis].column as usize;
+    let mut by_columns: BTreeMap<[usize; 2], Vec<Products>> = BTreeMap::new();
+    for pair in pairs {
+        let mut columns = pair.0.map(column_of);
+        columns.sort_unstable();
+        by_columns.entry(columns).or_default().push(pair);
+    }
+    let by_columns: Vec<_> = by_columns.into_iter().collect();
+    let purified = side_by_side(&by_columns, |(columns, pairs)| {
+        (columns[0] != columns[1]).then(|| Purified::new(sources, drafts, *columns, pairs))
+    });
+    let (mut all, mut left_out) = (Vec::new(), 0.0);
+    for ((columns, mut pairs), purified) in by_columns.into_iter().zip(purified) {
+        if let Some(Purified { moved, mut products }) = purified {
+            for (column, moved) in columns.into_iter().zip(moved) {
+                drafts[column].own.iter_mut().zip(moved).for_each(|(own, moved)| *own += moved);
+            }
+            let kept = products.partition_point(|product| product.size > negligible);
+            left_out += products.drain(kept..).map(|product| product.size).sum::<f64>();
+            pairs.retain(|(axes, _)| *axes != columns);
+            pairs.push((columns, products));
+        }
+        all.extend(pairs.into_iter().filter(|(_, products)| !products.is_empty()));
+    }
+    (all, left_out)
+}
+
+/// What two columns say together.
+struct Purified {
+    /// What is each column's own, at the points of its axis, which has the column's number.
+    moved: [Vec<f64>; 2],
+    /// What is left of the products of these two axes.
+    products: Vec<Product>,
+}
+
+impl Purified {
+    fn new(sources: Sources, drafts: &[Draft], columns: [usize; 2], pairs: &[Products]) -> Self {
+        let (scalers, features) = (sources.encoder.scalers(), sources.encoder.features());
+        let nodes = columns.map(|column| sources.profile.columns[column].nodes());
+        // A function of an axis at the nodes of its column.
+        let at_nodes = |axis: usize, values: &[f64], side: usize| -> Vec<f64> {
+            let place = |node: &f32| scalers[axis].scale(scalers[columns[side]].original(*node));
+            nodes[side].iter().map(|node| drafts[axis].at(values, place(node))).collect()
+        };
+        let across = nodes[1].len();
+        let mut values = vec![0.0; nodes[0].len() * across];
+        for (axes, products) in pairs {
+            let turned = features[axes[0]].column as usize != columns[0];
+            for Product { first, second, .. } in products {
+                let (first, second) = match turned {
+                    false => (at_nodes(axes[0], first, 0), at_nodes(axes[1], second, 1)),
+                    true => (at_nodes(axes[1], second, 0), at_nodes(axes[0], first, 1)),
+                };
+                for (row, first) in values.chunks_exact_mut(across).zip(first) {
+                    row.iter_mut().zip(&second).for_each(|(value, second)| *value += first * second);
+                }
+            }
+        }
+        let moved = margins(&values, &sources.profile.together(columns, [&nodes[0], &nodes[1]]), across);
+        let moved = [0, 1].map(|side| {
+            let at = |x: f64| {
+                let (node, share) = place_between(x as f32, &nodes[side]);
+                moved[side][node] + share * (moved[side][node + 1] - moved[side][node])
+            };
+            drafts[columns[side]].points().map(at).collect::<Vec<f64>>()
+        });
+        let own = pairs.iter().filter(|(axes, _)| *axes == columns).flat_map(|(_, products)| products);
+        let (mut first, mut second): (Vec<Vec<f64>>, Vec<Vec<f64>>) =
+            own.map(|product| (product.first.clone(), product.second.clone())).unzip();
+        let negative = |values: &[f64]| values.iter().map(|value| -value).collect::<Vec<f64>>();
+        first.extend([negative(&moved[0]), vec![1.0; moved[0].len()]]);
+        second.extend([vec![1.0; moved[1].len()], negative(&moved[1])]);
+        Self { products: shortest(&first, &second), moved }
+    }
+}
 
 /// Two functions of one variable whose sum is nearest to a function of two: without them, the mean over every row and
 /// every column of the table is 0. `values` and `weights` have `across` columns.
