@@ -82,9 +82,9 @@ pub fn run(args: Args) -> Result<()> {
     }
     columns::warn_of_left_out(detector.encoder().left_out());
     output::say(&format!(
-        "Trained on {} rows and {} features in {:.1} s; the model is in {}.\n",
+        "Trained on {} rows and {} in {:.1} s; the model is in {}.\n",
         detector.training_rows(),
-        detector.encoder().columns().len(),
+        columns::plural(detector.encoder().columns().len(), "feature", "features"),
         started.elapsed().as_secs_f64(),
         shown(&args.output),
     ))

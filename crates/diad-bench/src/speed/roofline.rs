@@ -42,13 +42,15 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
             ControlFlow::Continue(())
         })?;
         let seconds = start.map_or(f64::NAN, |start| start.elapsed().as_secs_f64());
-        flops.push((total.tree_flops + total.column_flops) / seconds / 1e9);
+        let rate = (total.tree_flops + total.column_flops) / seconds / 1e9;
+        flops.push(rate);
         bytes.push(total.column_bytes / seconds / 1e9);
         works.push(total);
-        peak.push(multiply_adds());
+        let most = multiply_adds();
+        peak.push(most);
         near.push(reads(NEAR));
         far.push(reads(FAR));
-        eprintln!("round {round}: {:?} of {:?} GFLOP/s", flops.last(), peak.last());
+        eprintln!("round {round}: {rate:.1} of {most:.1} GFLOP/s");
     }
     let steps = (bench.params.steps - 1) as f64;
     let per_step = |value: fn(&Work) -> f64| works.first().map_or(f64::NAN, |work| value(work) / steps);

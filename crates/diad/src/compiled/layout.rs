@@ -53,7 +53,13 @@ pub(super) fn assemble(
     for pair in &mut pair_cells {
         pair.axes = pair.axes.map(|axis| used.partition_point(|&other| other < axis));
     }
-    let cells = Cells::new(tables.collect(), pair_cells);
+    let tables: Vec<AxisCells<f32>> = tables.collect();
+    // A model from a stranger may have anything in it.
+    let finite = |axis: &AxisCells<f32>| axis.table.iter().flat_map(|lane| lane.0).all(f32::is_finite);
+    if !shift.is_finite() || !tables.iter().all(finite) {
+        return None;
+    }
+    let cells = Cells::new(tables, pair_cells);
     let axes = used.iter().map(|&axis| Axis::new(&drafts[axis].nodes)).collect::<Option<_>>()?;
     let features = used.iter().map(|&axis| axis as u32).collect();
     Some(Compiled { features, axes, cells, shift, bound })

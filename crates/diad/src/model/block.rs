@@ -63,6 +63,21 @@ impl<F: Real> Block<F> {
         self.clear_padding(rows);
     }
 
+    /// Takes in some features, of rows stored one after another. The others keep what they had.
+    pub fn fill_some_of_rows<'a>(&mut self, wanted: &[u32], rows: impl ExactSizeIterator<Item = &'a [f32]>) {
+        let count = rows.len();
+        self.set_rows(count);
+        let lanes = self.lanes;
+        for (row, values) in rows.enumerate() {
+            let (lane, position) = (row / LANES, row % LANES);
+            for &feature in wanted {
+                let feature = feature as usize;
+                self.x[feature * lanes + lane].0[position] = F::from_f64(f64::from(values[feature]));
+            }
+        }
+        self.clear_padding(count);
+    }
+
     /// Takes in rows stored one after another.
     pub fn fill_rows<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a [f32]>) {
         let count = rows.len();
@@ -87,11 +102,21 @@ impl<F: Real> Block<F> {
         self.clear_padding(rows);
     }
 
-    /// Takes in points uniform on [-1, 1): `pair` gives two coordinates at a time.
-    pub fn fill_uniform(&mut self, rows: usize, mut pair: impl FnMut() -> [f32; 2]) {
+    /// Takes in points uniform on [-1, 1): `pair` gives two coordinates at a time. Features that are not wanted keep what they
+    /// had, but take as many coordinates: those of the others do not depend on what is wanted.
+    pub fn fill_uniform(&mut self, wanted: Option<&[u32]>, rows: usize, mut pair: impl FnMut() -> [f32; 2]) {
         self.set_rows(rows);
         let used = self.x.len() / BLOCK_LANES * self.lanes;
-        for column in self.x[..used].chunks_exact_mut(self.lanes) {
+        let mut wanted = wanted.map(|wanted| wanted.iter().peekable());
+        for (feature, column) in (0..).zip(self.x[..used].chunks_exact_mut(self.lanes)) {
+            if let Some(wanted) = &mut wanted
+                && wanted.next_if_eq(&&feature).is_none()
+            {
+                for _ in 0..column.len() * LANES / 2 {
+                    pair();
+                }
+                continue;
+            }
             for coordinates in column.iter_mut().flat_map(|lane| lane.0.chunks_exact_mut(2)) {
                 let [a, b] = pair();
                 coordinates[0] = F::from_f64(f64::from(a));

@@ -156,6 +156,20 @@ impl<F: Real> Model<F> {
         }
     }
 
+    /// The features that any tree looks at, ascending, if every selector is one-hot.
+    pub fn chosen_features(&self) -> Option<Vec<u32>> {
+        let mut chosen = Vec::new();
+        for layer in &self.layers {
+            match &layer.selectors {
+                Selectors::Fixed(features) => chosen.extend(features.iter().flatten()),
+                Selectors::Soft(_) => return None,
+            }
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        Some(chosen)
+    }
+
     /// Whether all parameters are finite and of a size that training could give them.
     pub fn is_sane(&self) -> bool {
         let within = |values: &[F], bound: f64| values.iter().all(|x| x.to_f64().abs() <= bound);

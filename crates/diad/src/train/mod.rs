@@ -141,7 +141,7 @@ fn fit_model(
         if annealed >= 1.0 {
             trainer.model.harden();
         }
-        sampler.draw(step);
+        sampler.draw(step, trainer.model.chosen_features().as_deref());
         if step == 0 {
             start::place_splits(&mut trainer, &mut sampler.rows, params.seed, temperature as f32);
         }

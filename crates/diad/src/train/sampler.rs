@@ -59,8 +59,8 @@ impl<'a, F: Real> Sampler<'a, F> {
     }
 
     /// Draws the batch and the points of a step. Rows left over at the end of a pass that do not fill a batch
-    /// are skipped in that pass.
-    pub fn draw(&mut self, step: usize) {
+    /// are skipped in that pass. If only some features are wanted, in ascending order, the others are not looked at.
+    pub fn draw(&mut self, step: usize, wanted: Option<&[u32]>) {
         let place = self.advance();
         let chosen = &self.order[place];
         let (matrix, seed) = (self.matrix, self.seed);
@@ -71,9 +71,13 @@ impl<'a, F: Real> Sampler<'a, F> {
             .zip(chosen.par_chunks(BLOCK_ROWS))
             .enumerate()
             .for_each(|(i, ((rows, points), chosen))| {
-                rows.fill_rows(chosen.iter().map(|&row| matrix.row(row as usize)));
+                let batch = chosen.iter().map(|&row| matrix.row(row as usize));
+                match wanted {
+                    Some(wanted) => rows.fill_some_of_rows(wanted, batch),
+                    None => rows.fill_rows(batch),
+                }
                 let mut random = Stream::new(seed, Purpose::Uniform, step as u64 * block_count + i as u64);
-                points.fill_uniform(chosen.len(), || random.signed_pair());
+                points.fill_uniform(wanted, chosen.len(), || random.signed_pair());
             });
     }
 }
