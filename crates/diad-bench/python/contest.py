@@ -8,9 +8,11 @@ signal after the limit of seconds.
 """
 
 import argparse
+import atexit
 import importlib
 import importlib.metadata
 import json
+import os
 import pickle
 import resource
 import signal
@@ -56,6 +58,17 @@ def make(name, threads):
     return pyod(name.removeprefix("PyOD "), **settings)
 
 
+def stop_after(seconds):
+    """Ends this process and all that it has started, wherever they are by then."""
+    os.setpgrp()
+    watch = os.fork()
+    if watch == 0:
+        os.close(1)  # nobody is to wait for what this one says
+        time.sleep(seconds)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+    atexit.register(os.kill, watch, signal.SIGKILL)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("method")
@@ -68,7 +81,7 @@ def main():
     answers, sys.stdout = sys.stdout, sys.stderr
     model, score, package = make(options.method, options.threads)
     x = np.load(options.rows)
-    signal.alarm(options.limit)
+    stop_after(options.limit)
     start = time.perf_counter()
     if options.method == "EBM":  # it learns from labels: all of them
         model.fit(x, np.load(options.labels))

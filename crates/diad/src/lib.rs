@@ -6,7 +6,10 @@ mod compiled;
 pub mod encode;
 mod error;
 pub mod explain;
+#[cfg(not(feature = "kernels"))]
 mod kernel;
+#[cfg(feature = "kernels")]
+pub mod kernel;
 pub mod metrics;
 mod model;
 mod params;

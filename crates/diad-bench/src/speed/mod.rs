@@ -3,6 +3,7 @@
 mod explaining;
 mod memory;
 mod package;
+mod peaks;
 mod reading;
 mod roofline;
 mod scaling;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use diad::Params;
 use diad::encode::{Encoder, Matrix};
+use diad::table::FileSource;
 
 use super::{Bench, Measure, middle};
 use crate::python::{Worker, interpreter};
@@ -37,6 +38,14 @@ pub fn time_steps(params: &Params, encoder: &Encoder, matrix: &Matrix) -> Result
     step_times(&ends, params.anneal)
 }
 
+/// Seconds from a file to a model, with nothing but the defaults.
+fn time_default_fit(source: &FileSource) -> Result<f64> {
+    let (params, start) = (Params::default(), Instant::now());
+    let (encoder, matrix) = Encoder::fit_encode(source, &["label"], params.scale)?;
+    diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
 /// The mean seconds between the ends of the steps.
 fn step_times(ends: &[Instant], anneal: usize) -> Result<StepTimes> {
     ensure!(anneal >= 2 && ends.len() > anneal, "the schedule needs two annealing steps and one more");
@@ -56,8 +65,10 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     }
     let mut torch = Worker::start(&python, "reference.py", &arguments)?;
     let steps = bench.options.torch_steps;
-    let (mut ours, mut soft, mut onehot) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ours, mut soft, mut onehot, mut fits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let source = FileSource::new(bench.path(SET)?);
     for round in 1..=bench.options.rounds {
+        fits.push(time_default_fit(&source)?);
         ours.push(time_steps(&bench.params, &encoder, &matrix)?);
         soft.push(torch.number(&format!("soft {steps}"), "seconds")?);
         onehot.push(torch.number(&format!("onehot {steps}"), "seconds")?);
@@ -77,7 +88,16 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
         })
     };
     let whole = share * soft + (1.0 - share) * onehot;
+    let (fit, reference) = (middle(&fits)?, whole * bench.params.steps as f64);
     Ok(vec![
+        Measure {
+            what: format!("speed of a whole fit on {SET}, ours at the default settings"),
+            against: format!("PyTorch, {} steps", bench.params.steps),
+            ratio: reference / fit,
+            value: 1.0 / fit,
+            base: 1.0 / reference,
+            unit: "fits/s".into(),
+        },
         compare("whole schedule", ours.iter().map(|times| times.whole).collect(), whole)?,
         compare("annealing", ours.iter().map(|times| times.annealing).collect(), soft)?,
         compare("one-hot", ours.iter().map(|times| times.onehot).collect(), onehot)?,
