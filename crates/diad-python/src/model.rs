@@ -79,10 +79,7 @@ impl Model {
         let py = table.py();
         let scores = with_columns(table, |columns| {
             let view = self.view(columns)?;
-            run(py, threads, None, |monitor| {
-                let scores = self.detector.score_all(&monitor.watch(&view))?;
-                Ok(scores.into_par_iter().map(f64::from).collect::<Vec<f64>>())
-            })
+            run(py, threads, None, |monitor| self.detector.score_all_as::<f64>(&monitor.watch(&view)))
         })?;
         Ok(PyArray1::from_vec(py, scores))
     }

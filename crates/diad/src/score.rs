@@ -294,23 +294,39 @@ impl Detector {
     /// # Errors
     /// As [`Detector::score_into`], or if the source cannot be read.
     pub fn score_all(&self, source: &dyn Source) -> Result<Vec<f32>> {
+        self.score_all_as(source)
+    }
+
+    /// As [`Detector::score_all`], as numbers of another type, such as `f64`.
+    ///
+    /// # Errors
+    /// As [`Detector::score_all`].
+    pub fn score_all_as<T: From<f32> + Clone + Send>(&self, source: &dyn Source) -> Result<Vec<T>> {
+        let convert = |scores: &mut [T], found: &[f32]| {
+            scores.iter_mut().zip(found).for_each(|(score, &found)| *score = found.into());
+        };
         if let Some(shared) = source.share(&self.encoder.selection())? {
-            let mut scores = vec![0.0; shared.rows()];
+            let mut scores = vec![T::from(0.0); shared.rows()];
             self.compiled();
-            let part = |(index, scores): (usize, &mut [f32])| {
+            let part = |found: &mut Vec<f32>, (index, scores): (usize, &mut [T])| {
                 let start = index * SHARED_ROWS;
-                self.score_into(&shared.batch(start..start + scores.len())?, scores)
+                found.resize(scores.len(), 0.0);
+                self.score_into(&shared.batch(start..start + scores.len())?, found)?;
+                convert(scores, found);
+                Ok(())
             };
+            let parts = scores.par_chunks_mut(SHARED_ROWS).enumerate();
             // The first error is that of the first rows, whoever was first.
-            let done: Vec<Result<()>> = scores.par_chunks_mut(SHARED_ROWS).enumerate().map(part).collect();
+            let done: Vec<Result<()>> = parts.map_init(Vec::new, part).collect();
             return done.into_iter().collect::<Result<()>>().map(|()| scores);
         }
         let mut reader = source.open(&self.encoder.selection())?;
         let mut scores = Vec::with_capacity(reader.rows().map_or(0, |rows| rows as usize));
+        let mut found = Vec::new();
         while let Some(batch) = reader.next_batch()? {
-            let start = scores.len();
-            scores.resize(start + batch.rows(), 0.0);
-            self.score_into(&batch, &mut scores[start..])?;
+            found.resize(batch.rows(), 0.0);
+            self.score_into(&batch, &mut found)?;
+            scores.extend(found.iter().map(|&found| T::from(found)));
         }
         Ok(scores)
     }
