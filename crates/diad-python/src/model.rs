@@ -9,7 +9,6 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rayon::prelude::*;
 
 use crate::error::raise;
 use crate::input::{Columns, with_columns};
