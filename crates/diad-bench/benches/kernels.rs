@@ -4,6 +4,7 @@
 //!
 //! prints the times and writes `docs/benchmarks/kernels.md`.
 
+#[cfg_attr(test, expect(unused_imports, reason = "its tests are run elsewhere"))]
 #[path = "../src/speed/peaks.rs"]
 mod peaks;
 
@@ -212,12 +213,14 @@ fn main() {
         return;
     }
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let (most, near) = alone.install(|| (peaks::multiply_adds(), peaks::reads(peaks::NEAR)));
+    let (most, near, far) =
+        alone.install(|| (peaks::multiply_adds(), peaks::reads(peaks::NEAR), peaks::reads(peaks::FAR)));
     let mut text = format!(
         "# Inner loops\n\n\
          Each by itself on one thread with {:?} instructions, called again and again, so that what it reads is in the nearest cache that holds it. \
          Operations and bytes are counted from how the loops are written. Of the machine's limits in the same run: {most:.0} GFLOP/s \
-         (multiply-adds in registers) and {near:.0} GB/s (reads from a core's own cache).\n\n\
+         (multiply-adds in registers), {near:.0} GB/s (reads from a core's own cache, with which they are compared) and {far:.0} GB/s \
+         (reads from memory).\n\n\
          `cargo bench -p diad-bench --bench kernels`\n\n\
          | loop | time, ns | GFLOP/s | of the limit | GB/s | of the limit |\n|---|---:|---:|---:|---:|---:|\n",
         Isa::detect()
