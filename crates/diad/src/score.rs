@@ -195,7 +195,7 @@ impl Detector {
         let width = rows.width;
         self.score_blocks(scores, |block, rows_of_block| {
             let values = &rows.values[rows_of_block.start * width..rows_of_block.end * width];
-            block.fill_rows(values.chunks_exact(width));
+            block.fill_rows(None, values.chunks_exact(width));
         });
     }
 

@@ -79,13 +79,10 @@ impl Compiled {
 
     /// The scores of the rows of a block, once all axes have their cells.
     pub fn scores(&self, kernels: &Kernels<f32>, cursor: &mut Cursor, scores: &mut [f32]) {
-        let mut totals = [0.0; BLOCK_ROWS];
-        let totals = &mut totals[..scores.len()];
-        let Cursor { starts, shares, space } = cursor;
-        (kernels.cell_sums)(&self.cells, (starts, shares, BLOCK_ROWS), space, totals);
-        for (score, total) in scores.iter_mut().zip(totals) {
-            *score = (*total + self.shift) as f32;
-        }
+        self.shifted(scores, |totals| {
+            let Cursor { starts, shares, space } = cursor;
+            (kernels.cell_sums)(&self.cells, (starts, shares, BLOCK_ROWS), space, totals);
+        });
     }
 
     /// As [`Compiled::scores`], and what each term has in the score of each row, row after row.
@@ -96,10 +93,17 @@ impl Compiled {
         scores: &mut [f32],
         values: &mut [f64],
     ) {
+        self.shifted(scores, |totals| {
+            let Cursor { starts, shares, space } = cursor;
+            (kernels.cell_parts)((&self.cells, terms), (starts, shares, BLOCK_ROWS), space, totals, values);
+        });
+    }
+
+    /// Scores from the sums of all pieces, one for each.
+    fn shifted(&self, scores: &mut [f32], add_up: impl FnOnce(&mut [f64])) {
         let mut totals = [0.0; BLOCK_ROWS];
         let totals = &mut totals[..scores.len()];
-        let Cursor { starts, shares, space } = cursor;
-        (kernels.cell_parts)((&self.cells, terms), (starts, shares, BLOCK_ROWS), space, totals, values);
+        add_up(totals);
         for (score, total) in scores.iter_mut().zip(totals) {
             *score = (*total + self.shift) as f32;
         }

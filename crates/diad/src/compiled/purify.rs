@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::{Draft, Products, Sources, side_by_side};
 use super::factors::{Product, shortest};
-use crate::model::place_between;
+use crate::model::{line_between, place_between};
 
 /// How much less than the others a node weighs that no training row is near. Its values then follow from the others.
 const NEXT_TO_NOTHING: f64 = 1e-9;
@@ -81,10 +81,7 @@ impl Purified {
         }
         let moved = margins(&values, &sources.profile.together(columns, [&nodes[0], &nodes[1]]), across);
         let moved = [0, 1].map(|side| {
-            let at = |x: f64| {
-                let (node, share) = place_between(x as f32, &nodes[side]);
-                moved[side][node] + share * (moved[side][node + 1] - moved[side][node])
-            };
+            let at = |x: f64| line_between(place_between(x as f32, &nodes[side]), &moved[side]);
             drafts[columns[side]].points().map(at).collect::<Vec<f64>>()
         });
         let own = pairs.iter().filter(|(axes, _)| *axes == columns).flat_map(|(_, products)| products);

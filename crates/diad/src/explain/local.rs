@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::Explainer;
 use crate::Result;
 use crate::kernel::{LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, line_between, place_between};
 use crate::score::{Work, add};
 use crate::table::{Source, Table};
 
@@ -72,9 +72,8 @@ impl Explainer<'_> {
     pub fn contributions_into(&self, table: &Table, contributions: &mut Contributions) -> Result<()> {
         let columns = self.detector.encoder().find(table)?;
         let (terms, rows) = (self.terms.len(), table.rows());
-        let Contributions { scores, values, .. } = contributions;
-        if scores.len() != rows || values.len() != rows * terms {
-            (*scores, *values) = (vec![0.0; rows], vec![0.0; rows * terms]);
+        if contributions.scores.len() != rows || contributions.values.len() != rows * terms {
+            (contributions.scores, contributions.values) = (vec![0.0; rows], vec![0.0; rows * terms]);
         }
         contributions.terms = terms;
         let Contributions { scores, values, .. } = contributions;
@@ -158,8 +157,7 @@ impl Explainer<'_> {
             let flat = total.iter_mut().flat_map(|lane| &mut lane.0);
             for (row, total) in flat.take(rows).enumerate() {
                 for (&column, moved) in term.columns.iter().zip(&term.moved) {
-                    let (node, share) = places[column * BLOCK_ROWS + row];
-                    *total -= moved[node] + share * (moved[node + 1] - moved[node]);
+                    *total -= line_between(places[column * BLOCK_ROWS + row], moved);
                 }
                 values[row * terms + index] = *total;
             }

@@ -45,7 +45,7 @@ use crate::Detector;
 use crate::compiled::margins;
 use crate::encode::Scaler;
 use crate::kernel::{LANES, Lane, Terms};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, place_between};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, line_between, place_between};
 use crate::score::{Work, add};
 
 pub use axis::{Axis, Tick};
@@ -172,9 +172,8 @@ impl<'a> Explainer<'a> {
         for (point, total) in values.iter_mut().enumerate() {
             *total -= given.mean;
             for (axis, (&column, moved)) in given.columns.iter().zip(&given.moved).enumerate() {
-                let (node, share) =
-                    place_between(self.scalers[column].scale(value(point, axis)), &self.nodes[column]);
-                *total -= moved[node] + share * (moved[node + 1] - moved[node]);
+                let x = self.scalers[column].scale(value(point, axis));
+                *total -= line_between(place_between(x, &self.nodes[column]), moved);
             }
         }
         values

@@ -63,27 +63,19 @@ impl<F: Real> Block<F> {
         self.clear_padding(rows);
     }
 
-    /// Takes in some features, of rows stored one after another. The others keep what they had.
-    pub fn fill_some_of_rows<'a>(&mut self, wanted: &[u32], rows: impl ExactSizeIterator<Item = &'a [f32]>) {
+    /// Takes in rows stored one after another. Features that are not wanted keep what they had.
+    pub fn fill_rows<'a>(&mut self, wanted: Option<&[u32]>, rows: impl ExactSizeIterator<Item = &'a [f32]>) {
         let count = rows.len();
         self.set_rows(count);
-        let lanes = self.lanes;
         for (row, values) in rows.enumerate() {
             let (lane, position) = (row / LANES, row % LANES);
-            for &feature in wanted {
-                let feature = feature as usize;
-                self.x[feature * lanes + lane].0[position] = F::from_f64(f64::from(values[feature]));
+            if let Some(wanted) = wanted {
+                for &feature in wanted {
+                    let feature = feature as usize;
+                    self.x[feature * self.lanes + lane].0[position] = F::from_f64(f64::from(values[feature]));
+                }
+                continue;
             }
-        }
-        self.clear_padding(count);
-    }
-
-    /// Takes in rows stored one after another.
-    pub fn fill_rows<'a>(&mut self, rows: impl ExactSizeIterator<Item = &'a [f32]>) {
-        let count = rows.len();
-        self.set_rows(count);
-        for (row, values) in rows.enumerate() {
-            let (lane, position) = (row / LANES, row % LANES);
             for (column, &value) in self.x.chunks_exact_mut(self.lanes).zip(values) {
                 column[lane].0[position] = F::from_f64(f64::from(value));
             }

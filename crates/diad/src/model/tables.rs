@@ -60,6 +60,12 @@ pub fn place_between(x: f32, nodes: &[f32]) -> (usize, f64) {
     (node, share.clamp(0.0, 1.0))
 }
 
+/// The value of a function, given by its values at nodes, at a place that [`place_between`] has found.
+#[inline]
+pub fn line_between((node, share): (usize, f64), values: &[f64]) -> f64 {
+    values[node] + share * (values[node + 1] - values[node])
+}
+
 impl Curve {
     /// The value at `x`.
     #[inline]

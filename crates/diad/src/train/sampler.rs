@@ -71,11 +71,7 @@ impl<'a, F: Real> Sampler<'a, F> {
             .zip(chosen.par_chunks(BLOCK_ROWS))
             .enumerate()
             .for_each(|(i, ((rows, points), chosen))| {
-                let batch = chosen.iter().map(|&row| matrix.row(row as usize));
-                match wanted {
-                    Some(wanted) => rows.fill_some_of_rows(wanted, batch),
-                    None => rows.fill_rows(batch),
-                }
+                rows.fill_rows(wanted, chosen.iter().map(|&row| matrix.row(row as usize)));
                 let mut random = Stream::new(seed, Purpose::Uniform, step as u64 * block_count + i as u64);
                 points.fill_uniform(wanted, chosen.len(), || random.signed_pair());
             });

@@ -233,7 +233,7 @@ impl<F: Real> Trees<F> {
         let (mut blocks, mut scores) = (Vec::new(), Vec::new());
         for part in rows.values.chunks(BLOCK_ROWS * rows.width) {
             let mut block = Block::new(rows.width);
-            block.fill_rows(part.chunks_exact(rows.width));
+            block.fill_rows(None, part.chunks_exact(rows.width));
             forward.sum(&self.wiring.order, &mut block, &mut Scratch::default(), &mut total);
             let count = part.len() / rows.width;
             scores.extend((0..count).map(|i| share * total[i / LANES].0[i % LANES].to_f64()));
