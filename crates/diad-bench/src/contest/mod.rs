@@ -224,7 +224,8 @@ fn markdown(entries: &[Entry], options: &Options) -> String {
          two threads. In brackets: ours against theirs, above 1 where ours is better. Size is that of our model file and of the others' \
          pickles; peak memory is the largest resident set of the process, with the table, and for the others with Python. KNN and LOF are \
          left out beyond 50,000 rows and OCSVM beyond 20,000; \"stopped\" took more than {} s or did not end well. The EBM learns from all \
-         labels; the others have none.\n\n![Scoring and fitting against other programs](contest.svg)\n",
+         labels; the others have none.\n\n![Scoring and fitting against other programs](contest.svg)\n\n\
+         In the picture: ma mammography, ca campaign, ce census, do donors, 10M made up.\n",
         options.limit
     );
     for set in SETS.into_iter().chain([MADE_UP.0]) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
-use super::{Entry, OURS};
+use super::{Entry, MADE_UP, OURS};
 
 const SIZE: (u32, u32) = (1080, 380);
 const INK: RGBColor = RGBColor(43, 47, 54);
@@ -22,6 +22,11 @@ pub fn write(folder: &Path, entries: &[Entry]) -> Result<()> {
     let drawn = draw(&path, entries).map_err(|error| anyhow!("cannot draw {}: {error}", path.display()));
     eprintln!("wrote {}", path.display());
     drawn
+}
+
+/// A set in few letters, so that those of close dots can be read.
+fn mark(set: &str) -> &str {
+    if set == MADE_UP.0 { "10M" } else { set.get(..2).unwrap_or(set) }
 }
 
 fn draw(path: &Path, entries: &[Entry]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -77,7 +82,7 @@ fn draw(path: &Path, entries: &[Entry]) -> Result<(), Box<dyn std::error::Error 
                 (if entry.method == OURS { US } else { THEM }, (methods.len() - 1 - place) as f64);
             chart.draw_series([Circle::new((value, up), 4, colour.filled())])?;
             let style = ("sans-serif", 9).into_font().color(&INK);
-            chart.draw_series([Text::new(entry.set.clone(), (value, up + 0.42), style)])?;
+            chart.draw_series([Text::new(mark(&entry.set).to_owned(), (value, up + 0.42), style)])?;
         }
     }
     area.present()?;
