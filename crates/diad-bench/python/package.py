@@ -25,11 +25,11 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     frame = pd.read_parquet(options.table).drop(columns="label")
-    values = frame.to_numpy(np.float32)
-    array = np.ascontiguousarray(values[np.arange(options.rows) % len(values)])
+    values = frame.to_numpy(np.float64)
+    values = values[np.arange(options.rows) % len(values)]
     inputs = {
-        "array": array,
-        "arrow": pa.table({name: array[:, index].astype(np.float64) for index, name in enumerate(frame.columns)}),
+        "array": np.ascontiguousarray(values.astype(np.float32)),
+        "arrow": pa.table({name: values[:, index].copy() for index, name in enumerate(frame.columns)}),
     }
     model = diad.DIAD.load(options.model).set_params(n_jobs=options.threads)
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use diad::table::{ColumnView, ReadAs, Texts, Values};
-use numpy::ndarray::{ArrayView1, Axis};
+use numpy::ndarray::{ArrayView1, ArrayViewMut1, Axis, Zip};
 use numpy::{Element, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -32,7 +32,11 @@ impl<T: Number> ColumnView for Numbers<'_, T> {
     }
 
     fn read(&self, _name: &str, rows: Range<usize>, _wanted: ReadAs) -> diad::Result<Values> {
-        Ok(Values::Numbers(part(&self.0, rows).iter().map(|value| value.number()).collect()))
+        let rows = part(&self.0, rows);
+        let mut numbers = vec![0.0; rows.len()];
+        // Rows of a matrix in C order lie apart: a zip goes from one to the next faster than an iterator.
+        Zip::from(ArrayViewMut1::from(&mut numbers)).and(rows).for_each(|to, value| *to = value.number());
+        Ok(Values::Numbers(numbers))
     }
 }
 

@@ -134,6 +134,9 @@ fn add_numbers(array: &ArrayRef, unit: f64, out: &mut Vec<f64>) {
         }};
     }
     match array.data_type() {
+        DataType::Float64 if array.null_count() == 0 => {
+            out.extend_from_slice(array.as_primitive::<Float64Type>().values());
+        }
         DataType::Float32 => primitive!(Float32Type, |&value| f64::from(value)),
         DataType::Float64 => primitive!(Float64Type, |&value| value),
         DataType::Float16 => primitive!(Float16Type, |value| value.to_f64()),
