@@ -51,10 +51,11 @@ pub struct Args {
     /// Learning rate of the descent [default: 0.002]
     #[arg(long, value_name = "X")]
     learning_rate: Option<f64>,
-    /// What one unit of the model's score counts against the labels, as log odds; 0 forgets it [default: 0.2]
+    /// What one unit of the model's score counts against the labels, as log odds, before held-out labels say otherwise; 0
+    /// forgets it [default: 0.8]
     #[arg(long, value_name = "X")]
     prior: Option<f64>,
-    /// How far learned functions may go, as a standard deviation of log odds [default: 3]
+    /// How far learned functions may go, as a standard deviation of log odds [default: 6]
     #[arg(long, value_name = "X")]
     amplitude: Option<f64>,
     /// Seed of the batches of the descent

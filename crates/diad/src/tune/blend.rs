@@ -5,14 +5,11 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use super::basis::nodes_of;
-use super::functions;
+use super::functions::Functions;
 use super::lesson::Lesson;
 use super::select::Ranked;
-use super::{TuneParams, TuneProgress};
-use crate::encode::Column;
-use crate::model::{Combination, Curve, Grid, Tables};
-use crate::profile::Spread;
+use super::{TuneParams, TuneProgress, pieces, weigh};
+use crate::model::Combination;
 use crate::{Detector, Error, Result};
 
 /// Most pieces that are added.
@@ -20,9 +17,7 @@ const STEPS: usize = 10;
 /// How much of a piece a step may add, against the spread of the score begun with.
 const SIZES: [f64; 2] = [1.0, 1.0 / 3.0];
 /// How many standard errors a gain must be above nothing.
-const DOUBT: f64 = 0.5;
-/// The smallest share of rows that a tail knows of.
-const LEAST_SHARE: f64 = 1.0 / 8192.0;
+const DOUBT: f64 = 1.0;
 
 /// The blend that ranks the validation rows best.
 pub fn blend(
@@ -32,85 +27,51 @@ pub fn blend(
     params: &TuneParams,
     observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
 ) -> Result<Combination> {
-    let settings = settings(params);
-    let mut pieces = Vec::new();
-    for (done, settings_now) in settings.iter().enumerate() {
-        let learned = functions::learn(first, lesson, settings_now);
-        pieces.push(match done {
-            0 => functions::combine(first, learned, params.prior > 0.0),
-            _ => Combination { tables: learned, ..Combination::default() },
+    let others = others(params);
+    let mut found = Vec::new();
+    for done in 0..=others.len() {
+        found.push(match done {
+            0 => weigh::learn(first, lesson, params),
+            _ => pieces::of(Functions::new(first, lesson, &others[done - 1]).learn().tables()),
         });
-        if observe(TuneProgress { done: done + 1, all: settings.len() }).is_break() {
+        if observe(TuneProgress { done: done + 1, all: others.len() + 1 }).is_break() {
             return Err(Error::Stopped);
         }
     }
+    let learned = found.len();
     if params.prior > 0.0 {
-        pieces.extend(parts(first));
+        found.extend(pieces::parts(first));
+        found.push(pieces::tails(first));
     }
-    let (_, _, model, _) = first.parts();
-    let scores: Vec<Vec<f32>> = pieces
-        .iter()
-        .map(|piece| {
-            let mut scores = vec![0.0; validation.labels.len()];
-            first.with_model(model.clone(), piece.clone()).score_encoded(&validation.matrix, &mut scores);
-            scores
-        })
-        .collect();
-    let mut blended = pieces[0].clone();
-    for (piece, factor) in steps(&validation.labels, &scores) {
-        add(&mut blended, &pieces[piece], factor as f32);
+    let scores: Vec<Vec<f32>> =
+        found.iter().map(|piece| pieces::scored(first, piece, &validation.matrix)).collect();
+    let mut blended = found[0].clone();
+    for (piece, factor) in steps(&validation.labels, &scores, learned) {
+        pieces::add(&mut blended, &found[piece], factor as f32);
     }
     Ok(blended)
 }
 
-/// The settings given, and others: all columns alike, functions that go farther, fewer columns.
-fn settings(params: &TuneParams) -> [TuneParams; 4] {
+/// Other settings: all columns alike, functions that go farther, fewer columns.
+fn others(params: &TuneParams) -> [TuneParams; 3] {
     [
-        params.clone(),
         TuneParams { rounds: 0, ..params.clone() },
         TuneParams { amplitude: 2.0 * params.amplitude, ..params.clone() },
         TuneParams { rounds: params.rounds + 4, ..params.clone() },
     ]
 }
 
-/// What the first score consists of: its trees, its curves, its grids; and how far a row lies in the tails of its columns.
-fn parts(first: &Detector) -> Vec<Combination> {
-    let (_, _, _, score) = first.parts();
-    let of = |curves: &[Curve], grids: &[_]| Combination {
-        tables: Tables { curves: curves.to_vec(), grids: grids.to_vec() },
-        ..Combination::default()
-    };
-    vec![
-        Combination { tree_factor: score.tree_factor, ..Combination::default() },
-        of(&score.tables.curves, &[]),
-        of(&[], &score.tables.grids),
-        of(&tails(first), &[]),
-    ]
-}
-
-/// For each column the logarithm of one over the share of rows at or beyond a value, towards the nearer end; for
-/// categories, of those as rare or rarer.
-fn tails(first: &Detector) -> Vec<Curve> {
-    let (_, encoder, _, score) = first.parts();
-    let columns = encoder.columns().iter().zip(&first.profile().columns).enumerate();
-    let curve = |(feature, (column, spread)): (usize, (&Column, &Spread))| {
-        let nodes = nodes_of(&score.tables, feature as u32);
-        let tail = |&x: &f32| {
-            let above = 1.0 - spread.below(x);
-            let share = if column.levels().is_empty() { spread.up_to(x).min(above) } else { above };
-            -libm::log(share.max(LEAST_SHARE)) as f32
-        };
-        Curve { feature: feature as u32, values: nodes.iter().map(tail).collect(), nodes }
-    };
-    columns.filter(|(_, (column, _))| column.min < column.max).map(curve).collect()
-}
-
-/// The pieces that are added to the first one, with their factors.
-fn steps(labels: &[bool], scores: &[Vec<f32>]) -> Vec<(usize, f64)> {
+/// The pieces that are added to the first one, with their factors. After so many learned ones come parts of the first score, of
+/// which there may be too much: they can be taken away, too.
+fn steps(labels: &[bool], scores: &[Vec<f32>], learned: usize) -> Vec<(usize, f64)> {
     let spreads: Vec<f64> = scores.iter().map(|scores| spread(scores)).collect();
     let choices: Vec<(usize, f64)> = (1..scores.len())
         .filter(|&piece| spreads[piece] > 0.0)
         .flat_map(|piece| SIZES.map(|size| (piece, size * spreads[0] / spreads[piece])))
+        .flat_map(|(piece, factor)| {
+            let back = (piece >= learned).then_some((piece, -factor));
+            [(piece, factor)].into_iter().chain(back)
+        })
         .collect();
     let with = |total: &[f32], (piece, factor): (usize, f64)| -> Vec<f32> {
         total.iter().zip(&scores[piece]).map(|(total, score)| total + factor as f32 * score).collect()
@@ -135,63 +96,9 @@ fn spread(scores: &[f32]) -> f64 {
     (scores.iter().map(|&score| (f64::from(score) - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
-/// Adds so much of a piece.
-fn add(total: &mut Combination, piece: &Combination, factor: f32) {
-    total.tree_factor += factor * piece.tree_factor;
-    for curve in &piece.tables.curves {
-        let values = curve.values.iter().map(|value| factor * value).collect();
-        functions::add_curve(&mut total.tables.curves, Curve { values, ..curve.clone() });
-    }
-    for grid in &piece.tables.grids {
-        let same = |known: &&mut Grid| known.features == grid.features && known.nodes == grid.nodes;
-        let values = grid.values.iter().map(|value| factor * value);
-        match total.tables.grids.iter_mut().find(same) {
-            Some(known) => known.values.iter_mut().zip(values).for_each(|(known, value)| *known += value),
-            None => {
-                let values = values.collect();
-                total.tables.grids.push(Grid { values, ..grid.clone() });
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{first, table};
     use super::*;
-    use crate::Scale;
-
-    #[test]
-    fn the_parts_of_a_score_add_up_to_it() {
-        let detector = first(2, Scale::Both);
-        let (_, _, model, score) = detector.parts();
-        let rows = super::super::Labelled::read(&detector, &table(50, |_, _| true), "label").unwrap();
-        let scored = |combination: Combination| {
-            let mut scores = vec![0.0; 50];
-            detector.with_model(model.clone(), combination).score_encoded(rows.matrix(), &mut scores);
-            scores
-        };
-        let pieces = parts(&detector);
-        let mut total = Combination { shift: score.shift, ..Combination::default() };
-        pieces[..3].iter().for_each(|piece| add(&mut total, piece, 1.0));
-        assert_eq!(&total, score);
-        add(&mut total, &pieces[3], 2.0);
-        let [whole, plain, tails] = [total, score.clone(), pieces[3].clone()].map(scored);
-        for ((whole, plain), tail) in whole.iter().zip(&plain).zip(&tails) {
-            assert!((whole - plain - 2.0 * tail).abs() < 1e-4, "{whole} is not {plain} + 2 x {tail}");
-        }
-    }
-
-    #[test]
-    fn tails_rise_towards_both_ends() {
-        let detector = first(2, Scale::Both);
-        for curve in tails(&detector) {
-            let [low, high] = [curve.values[0], *curve.values.last().unwrap()];
-            let middle = curve.values.iter().copied().fold(f32::INFINITY, f32::min);
-            assert!(low > middle + 1.0 && high > middle + 1.0, "{curve:?}");
-            assert!(curve.values.iter().all(|value| (0.0..10.0).contains(value)));
-        }
-    }
 
     #[test]
     fn only_what_ranks_better_is_added() {
@@ -202,8 +109,13 @@ mod tests {
             (0..400).map(|row| f32::from(u8::from(labels[row])) * 5.0 + noise(row, 53)).collect();
         let flat = vec![1.0; 400];
         let wrong: Vec<f32> = tells.iter().map(|score| -score).collect();
-        assert_eq!(steps(&labels, &[begin.clone(), flat.clone(), wrong.clone()]), []);
-        let taken = steps(&labels, &[begin, flat, wrong, tells]);
+        assert_eq!(steps(&labels, &[begin.clone(), flat.clone(), wrong.clone()], 3), []);
+        let back = steps(&labels, &[begin.clone(), flat.clone(), wrong.clone()], 2);
+        assert!(
+            !back.is_empty() && back.iter().all(|&(piece, factor)| piece == 2 && factor < 0.0),
+            "{back:?}"
+        );
+        let taken = steps(&labels, &[begin, flat, wrong, tells], 4);
         assert!(
             !taken.is_empty() && taken.iter().all(|&(piece, factor)| piece == 3 && factor > 0.0),
             "{taken:?}"

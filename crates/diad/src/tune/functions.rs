@@ -1,79 +1,181 @@
-//! Learning by functions: curves and grids are added to the score so that it fits the labels.
+//! Learning by functions: curves and grids that fit the labels.
 //!
-//! The score so far, up to a limit, is the offset of a logistic regression; what is added is a Gaussian process, a sum of smooth functions of
-//! one and of two columns. Few labels move it little, many labels move it far. The columns start with shares of the
-//! variance as they vary; after each round a share is as large as the column's curve, so that columns that tell nothing fade.
+//! The log odds of an anomaly are a Gaussian process, a sum of smooth functions of one and of two columns. Few labels move it
+//! little, many labels move it far. The columns start with shares of the variance as they vary; after each round a share is
+//! as large as the column's curve, so that columns that tell nothing fade. Few anomalies do not tell which columns matter: what
+//! is learned is a mean of the first functions, which mind all columns, and of the last.
+
+use rayon::prelude::*;
 
 use super::TuneParams;
 use super::basis::{Basis, Shares};
 use super::lesson::Lesson;
+use super::pieces;
 use super::solve::Problem;
 use crate::Detector;
-use crate::model::{Combination, Curve, Tables};
+use crate::model::{Combination, Tables};
 
 /// The part of all shares that stays as it was in the beginning.
 const KEPT: f64 = 0.1;
-/// The most that the score so far may say, as log odds. Labels that it already explains still teach.
-const MOST: f64 = 1.0;
 
-/// What a lesson adds to the score.
-pub fn learn(detector: &Detector, lesson: &Lesson, params: &TuneParams) -> Tables {
-    let (settings, encoder, _, first) = detector.parts();
-    let lesson = lesson.at_most(params);
-    let basis = Basis::new(encoder, &first.tables, &lesson.sorted, &lesson.matrix);
-    let anomalies = lesson.anomalies() as f64;
-    let normals = lesson.labels.len() as f64 - anomalies;
-    let targets: Vec<f64> = lesson.labels.iter().map(|&label| f64::from(u8::from(label))).collect();
-    // Both classes count alike, each anomaly as 1.
-    let weights: Vec<f64> =
-        lesson.labels.iter().map(|&label| if label { 1.0 } else { anomalies / normals }).collect();
-    let offset = |&score: &f32| MOST * libm::tanh(params.prior * f64::from(score) / MOST);
-    let offsets: Vec<f64> = lesson.scores.iter().map(offset).collect();
-    let begin = basis.first_shares();
-    let mut shares = Shares {
-        columns: begin.clone(),
-        pairs: if settings.interactions < 2 { 0.0 } else { params.pair_share },
-        variance: params.amplitude * params.amplitude,
-    };
-    let mut round = 0;
-    let dual = loop {
-        let covariance = basis.covariance(&shares);
-        let problem =
-            Problem { covariance: &covariance, targets: &targets, weights: &weights, offsets: &offsets };
-        let dual = problem.solve();
-        if round == params.rounds {
-            break dual;
+/// So many anomalies give the first functions half of what is learned.
+const FEW: f64 = 5.0;
+
+/// Labelled rows, ready to be learned from.
+#[derive(Debug)]
+pub struct Functions {
+    lesson: Lesson,
+    basis: Basis,
+    targets: Vec<f64>,
+    begin: Shares,
+    rounds: usize,
+    /// The covariance of the functions at the rows in the beginning.
+    covariance: Vec<f32>,
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub struct Learned<'a> {
+    from: &'a Functions,
+    /// The first functions and, after further rounds, the last: what they count, how columns share the variance, and the
+    /// coefficients.
+    ends: Vec<(f64, Shares, Vec<f64>)>,
+    /// The functions at the rows.
+    pub values: Vec<f64>,
+}
+
+impl Functions {
+    /// The columns of a detector at the rows of a lesson, at most so many as the settings say.
+    pub fn new(detector: &Detector, lesson: &Lesson, params: &TuneParams) -> Self {
+        let (settings, encoder, _, first) = detector.parts();
+        let lesson = lesson.at_most(params);
+        let basis = Basis::new(encoder, &first.tables, &lesson.sorted, &lesson.matrix);
+        let begin = Shares {
+            columns: basis.first_shares(),
+            pairs: if settings.interactions < 2 { 0.0 } else { params.pair_share },
+            variance: params.amplitude * params.amplitude,
+        };
+        let targets = lesson.labels.iter().map(|&label| f64::from(u8::from(label))).collect();
+        let covariance = basis.covariance(&begin);
+        Self { lesson, basis, targets, begin, rounds: params.rounds, covariance }
+    }
+
+    /// The rows that are learned from.
+    pub fn lesson(&self) -> &Lesson {
+        &self.lesson
+    }
+
+    /// Learns from all rows.
+    pub fn learn(&self) -> Learned<'_> {
+        self.learn_from(|_| true)
+    }
+
+    /// The functions at each row, learned without the part of the rows it belongs to, of so many parts.
+    pub fn held_out(&self, folds: usize) -> Vec<f64> {
+        let fold = |row| self.lesson.fold(row, folds);
+        let values: Vec<Vec<f64>> =
+            (0..folds).into_par_iter().map(|held| self.learn_from(|row| fold(row) != held).values).collect();
+        (0..self.targets.len()).map(|row| values[fold(row)][row]).collect()
+    }
+
+    fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned<'_> {
+        let weights = self.lesson.weights(learned_from);
+        let solve =
+            |covariance: &[f32]| Problem { covariance, targets: &self.targets, weights: &weights }.solve();
+        let dual = solve(&self.covariance);
+        let mut values = product(&self.covariance, &dual);
+        if self.rounds == 0 {
+            return Learned { from: self, ends: vec![(1.0, self.begin.clone(), dual)], values };
         }
-        round += 1;
-        let norms = basis.norms(&shares, &dual);
+        let (mut shares, mut last, mut covariance) = (self.begin.clone(), dual.clone(), Vec::new());
+        for _ in 0..self.rounds {
+            shares.columns = self.shares_after(&shares, &last);
+            covariance = self.basis.covariance(&shares);
+            last = solve(&covariance);
+        }
+        let anomalies =
+            self.targets.iter().zip(&weights).filter(|(target, weight)| **target * **weight > 0.0);
+        let share = FEW / (FEW + anomalies.count() as f64);
+        let after = product(&covariance, &last);
+        values.iter_mut().zip(after).for_each(|(value, after)| *value += (1.0 - share) * (after - *value));
+        Learned {
+            from: self,
+            ends: vec![(share, self.begin.clone(), dual), (1.0 - share, shares, last)],
+            values,
+        }
+    }
+
+    /// Shares as large as the columns' curves.
+    fn shares_after(&self, shares: &Shares, dual: &[f64]) -> Vec<f64> {
+        let norms = self.basis.norms(shares, dual);
         let total: f64 = norms.iter().sum();
-        if total > 0.0 {
-            let share = |(norm, begin): (&f64, &f64)| (1.0 - KEPT) * norm / total + KEPT * begin;
-            shares.columns = norms.iter().zip(&begin).map(share).collect();
+        if total <= 0.0 {
+            return shares.columns.clone();
         }
-    };
-    let times = if params.prior > 0.0 { 1.0 / params.prior } else { 1.0 };
-    basis.tables(&shares, &dual, times)
+        let share = |(norm, begin): (&f64, &f64)| (1.0 - KEPT) * norm / total + KEPT * begin;
+        norms.iter().zip(&self.begin.columns).map(share).collect()
+    }
 }
 
-/// The score so far, unless it is forgotten, plus what was learned.
-pub fn combine(detector: &Detector, learned: Tables, remember: bool) -> Combination {
-    if !remember {
-        return Combination { tree_factor: 0.0, shift: 0.0, tables: learned };
+impl Learned<'_> {
+    /// The functions as curves and grids.
+    pub fn tables(&self) -> Tables {
+        let mut total = Combination::default();
+        for (share, shares, dual) in &self.ends {
+            pieces::add(&mut total, &pieces::of(self.from.basis.tables(shares, dual, *share)), 1.0);
+        }
+        total.tables
     }
-    let (_, _, _, first) = detector.parts();
-    let mut combined = first.clone();
-    for curve in learned.curves {
-        add_curve(&mut combined.tables.curves, curve);
-    }
-    combined.tables.grids.extend(learned.grids);
-    combined
 }
 
-/// Adds a curve to that of the same feature and nodes, or as a new one.
-pub fn add_curve(curves: &mut Vec<Curve>, curve: Curve) {
-    match curves.iter_mut().find(|known| known.feature == curve.feature) {
-        Some(known) => known.values.iter_mut().zip(&curve.values).for_each(|(known, value)| *known += value),
-        None => curves.push(curve),
+/// A matrix, row after row, times a vector.
+fn product(matrix: &[f32], vector: &[f64]) -> Vec<f64> {
+    let rows = matrix.par_chunks_exact(vector.len()).with_min_len(64);
+    rows.map(|row| row.iter().zip(vector).map(|(&a, b)| f64::from(a) * b).sum()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Labelled;
+    use super::super::tests::{first, table};
+    use super::*;
+    use crate::Scale;
+
+    fn lesson(detector: &Detector) -> Lesson {
+        let labelled = Labelled::read(detector, &table(90, |_, _| true), "label").unwrap();
+        Lesson::new(detector, &labelled).unwrap()
+    }
+
+    #[test]
+    fn values_are_those_of_the_tables() {
+        let detector = first(2, Scale::Both);
+        let lesson = lesson(&detector);
+        for rounds in [0, 2] {
+            let params = TuneParams { rounds, ..TuneParams::default() };
+            let functions = Functions::new(&detector, &lesson, &params);
+            let learned = functions.learn();
+            let scores = pieces::scored(&detector, &pieces::of(learned.tables()), &lesson.matrix);
+            for (score, value) in scores.iter().zip(&learned.values) {
+                assert!((f64::from(*score) - value).abs() < 1e-3, "{score} is not {value}");
+            }
+        }
+    }
+
+    /// As if the rows held out had never been there.
+    #[test]
+    fn rows_held_out_teach_nothing() {
+        let detector = first(2, Scale::Both);
+        let lesson = lesson(&detector);
+        let params = TuneParams::default();
+        let held_out = Functions::new(&detector, &lesson, &params).held_out(3);
+        for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
+            let functions = Functions::new(&detector, kept, &params);
+            let plain = pieces::of(functions.learn().tables());
+            let plain = pieces::scored(&detector, &plain, &out.matrix);
+            let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
+            for (row, plain) in rows.zip(plain) {
+                assert!((held_out[row] - f64::from(plain)).abs() < 2e-3, "{} is not {plain}", held_out[row]);
+            }
+        }
     }
 }

@@ -60,7 +60,7 @@ impl Lesson {
 
     /// Anomalies.
     pub fn anomalies(&self) -> usize {
-        self.labels.iter().filter(|&&label| label).count()
+        self.labels.partition_point(|&label| label)
     }
 
     /// Some of its rows.
@@ -87,14 +87,38 @@ impl Lesson {
         self.part(&rows)
     }
 
+    /// What rows count: both classes alike, each anomaly as 1; rows that are not known count nothing.
+    pub fn weights(&self, known: impl Fn(usize) -> bool) -> Vec<f64> {
+        let mut counts = [0.0; 2];
+        (0..self.labels.len())
+            .filter(|&row| known(row))
+            .for_each(|row| counts[usize::from(self.labels[row])] += 1.0);
+        let weight = |row: usize| match (known(row), self.labels[row]) {
+            (false, _) => 0.0,
+            (true, true) => 1.0,
+            (true, false) => counts[1] / counts[0],
+        };
+        (0..self.labels.len()).map(weight).collect()
+    }
+
+    /// How many parts rows can be held out in, at most so many; nothing if there are not two rows of each label.
+    pub fn enough_folds(&self, most: usize) -> Option<usize> {
+        let anomalies = self.anomalies();
+        Some(most.min(anomalies).min(self.labels.len() - anomalies)).filter(|&folds| folds > 1)
+    }
+
+    /// Which of so many parts a row belongs to. Both classes are dealt out in turn, from their first rows on.
+    pub fn fold(&self, row: usize, folds: usize) -> usize {
+        // Anomalies come first.
+        let anomalies = self.anomalies();
+        if row < anomalies { row % folds } else { (row - anomalies) % folds }
+    }
+
     /// Splits into so many parts alike: for each, the rows to learn from and those held out.
     pub fn folds(&self, folds: usize) -> Vec<(Self, Self)> {
-        let anomalies = self.anomalies();
-        // Both classes are dealt out in turn, from their first rows on.
-        let fold = |row: usize| if row < anomalies { row % folds } else { (row - anomalies) % folds };
         let split = |held: usize| {
             let (out, kept): (Vec<usize>, Vec<usize>) =
-                (0..self.labels.len()).partition(|&row| fold(row) == held);
+                (0..self.labels.len()).partition(|&row| self.fold(row, folds) == held);
             (self.part(&kept), self.part(&out))
         };
         (0..folds).map(split).collect()

@@ -8,8 +8,10 @@ mod labels;
 mod lesson;
 mod loss;
 mod params;
+mod pieces;
 mod select;
 mod solve;
+mod weigh;
 
 use std::ops::ControlFlow;
 
@@ -150,25 +152,30 @@ impl Detector {
     /// As [`Detector::tune`].
     pub fn cross_validate(&self, labelled: &Labelled, params: &TuneParams) -> Result<Option<[f64; 2]>> {
         params.validate()?;
-        let lesson = Lesson::new(self, labelled)?;
-        let folds = FOLDS.min(lesson.anomalies()).min(lesson.labels.len() - lesson.anomalies());
-        if folds < 2 {
-            return Ok(None);
-        }
-        let (_, _, model, combination) = self.parts();
-        let fold = |(kept, held_out): &(Lesson, Lesson)| -> Result<Option<[f64; 2]>> {
-            let go_on = &mut |_| ControlFlow::Continue(());
-            let tuned = match params.learner {
-                Learner::Functions => self.with_model(model.clone(), self.learn(kept, None, params, go_on)?),
-                Learner::Descent => {
+        let lesson = Lesson::new(self, labelled)?.at_most(params);
+        let Some(folds) = lesson.enough_folds(FOLDS) else { return Ok(None) };
+        let parts = lesson.folds(folds);
+        let scores: Vec<Vec<f32>> = match params.learner {
+            Learner::Functions => {
+                let all = weigh::held_out(self, &lesson, params, folds);
+                let mut scores = vec![Vec::new(); folds];
+                all.iter().enumerate().for_each(|(row, &score)| scores[lesson.fold(row, folds)].push(score));
+                scores
+            }
+            Learner::Descent => {
+                let (_, _, _, combination) = self.parts();
+                let fold = |(kept, held_out): &(Lesson, Lesson)| {
+                    let go_on = &mut |_| ControlFlow::Continue(());
                     let model = descent::descend(self, kept, None, params, go_on)?;
-                    self.with_model(model, combination.clone())
-                }
-            };
-            Ok(area(self, held_out).zip(area(&tuned, held_out)).map(|(before, after)| [before, after]))
+                    Ok(scored(&self.with_model(model, combination.clone()), held_out))
+                };
+                parts.par_iter().map(fold).collect::<Result<_>>()?
+            }
         };
-        let areas = lesson.folds(folds).par_iter().map(fold).collect::<Result<Vec<_>>>()?;
-        let areas: Vec<[f64; 2]> = areas.into_iter().flatten().collect();
+        let areas = parts.iter().zip(&scores).filter_map(|((_, held_out), scores)| {
+            area(self, held_out).zip(roc_auc(&held_out.labels, scores)).map(|(before, after)| [before, after])
+        });
+        let areas: Vec<[f64; 2]> = areas.collect();
         let mean = |which: usize| areas.iter().map(|pair| pair[which]).sum::<f64>() / areas.len() as f64;
         Ok((!areas.is_empty()).then(|| [mean(0), mean(1)]))
     }
@@ -194,10 +201,7 @@ impl Detector {
     ) -> Result<Combination> {
         match validation {
             Some(validation) => blend::blend(self, lesson, validation, params, observe),
-            None => {
-                let learned = functions::learn(self, lesson, params);
-                Ok(functions::combine(self, learned, params.prior > 0.0))
-            }
+            None => Ok(weigh::learn(self, lesson, params)),
         }
     }
 }
@@ -211,10 +215,14 @@ fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
     detector.remembering(profile)
 }
 
-fn area(detector: &Detector, lesson: &Lesson) -> Option<f64> {
+fn scored(detector: &Detector, lesson: &Lesson) -> Vec<f32> {
     let mut scores = vec![0.0; lesson.labels.len()];
     detector.score_encoded(&lesson.matrix, &mut scores);
-    roc_auc(&lesson.labels, &scores)
+    scores
+}
+
+fn area(detector: &Detector, lesson: &Lesson) -> Option<f64> {
+    roc_auc(&lesson.labels, &scored(detector, lesson))
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ pub enum Learner {
 pub struct TuneParams {
     /// How it learns.
     pub learner: Learner,
-    /// What one unit of the first score counts, as log odds, against the labels. With 0 the first score is forgotten.
+    /// What one unit of the first score counts, as log odds, before held-out labels say otherwise. With 0 the first score is
+    /// forgotten.
     pub prior: f64,
     /// How far the new functions may go, as a standard deviation of log odds.
     pub amplitude: f64,
@@ -61,7 +62,7 @@ impl Default for TuneParams {
     fn default() -> Self {
         Self {
             learner: Learner::Functions,
-            prior: 0.2,
+            prior: 0.8,
             amplitude: 6.0,
             pair_share: 0.8,
             rounds: 2,

@@ -1,7 +1,7 @@
 //! Logistic regression with a Gaussian-process prior: the most likely functions, given labels.
 //!
-//! With a covariance K of the functions at the rows, weights w and offsets o, it finds the dual coefficients α that
-//! maximise Σ wᵢ log p(yᵢ | oᵢ + (Kα)ᵢ) - αᵀKα/2. The problem is strictly convex in Kα: there is one answer, whatever
+//! With a covariance K of the functions at the rows and weights w, it finds the dual coefficients α that
+//! maximise Σ wᵢ log p(yᵢ | (Kα)ᵢ) - αᵀKα/2. The problem is strictly convex in Kα: there is one answer, whatever
 //! the order of the rows. Newton's method, each step solved by conjugate gradients.
 
 use rayon::prelude::*;
@@ -19,10 +19,8 @@ pub struct Problem<'a> {
     pub covariance: &'a [f32],
     /// 1 for an anomaly, 0 for a normal row.
     pub targets: &'a [f64],
-    /// What each row counts.
+    /// What each row counts; those that count nothing have no coefficient to speak of.
     pub weights: &'a [f64],
-    /// What each row scores before.
-    pub offsets: &'a [f64],
 }
 
 impl Problem<'_> {
@@ -47,7 +45,7 @@ impl Problem<'_> {
     pub fn solve(&self) -> Vec<f64> {
         let n = self.rows();
         let mut dual = vec![0.0; n];
-        let mut values = self.offsets.to_vec();
+        let mut values = vec![0.0; n];
         let mut objective = self.loss(&values);
         let (mut curvature, mut wanted) = (vec![0.0; n], vec![0.0; n]);
         for _ in 0..NEWTON_STEPS {
@@ -55,7 +53,7 @@ impl Problem<'_> {
                 let chance = sigmoid(values[i]);
                 curvature[i] = (self.weights[i] * chance * (1.0 - chance)).max(1e-12);
                 let slope = self.weights[i] * (self.targets[i] - chance);
-                wanted[i] = curvature[i] * (values[i] - self.offsets[i]) + slope;
+                wanted[i] = curvature[i] * values[i] + slope;
             }
             let next = self.newton(&curvature, &wanted);
             let Some((step, better)) = self.descend(&dual, &next, objective) else { break };
@@ -72,13 +70,12 @@ impl Problem<'_> {
     /// The longest of some steps from one dual vector towards another that lessens the objective, with the values and
     /// the objective there.
     fn descend(&self, from: &[f64], to: &[f64], objective: f64) -> Option<(f64, (Vec<f64>, f64))> {
-        let mut product = vec![0.0; from.len()];
         let mut step = 1.0;
         while step > 1e-4 {
             let dual: Vec<f64> = from.iter().zip(to).map(|(from, to)| from + step * (to - from)).collect();
-            self.multiply(&dual, &mut product);
-            let values: Vec<f64> = product.iter().zip(self.offsets).map(|(a, b)| a + b).collect();
-            let penalty: f64 = dual.iter().zip(&product).map(|(a, b)| a * b).sum();
+            let mut values = vec![0.0; from.len()];
+            self.multiply(&dual, &mut values);
+            let penalty: f64 = dual.iter().zip(&values).map(|(a, b)| a * b).sum();
             let found = self.loss(&values) + penalty / 2.0;
             if found < objective {
                 return Some((step, (values, found)));
@@ -156,27 +153,25 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Stream};
 
-    fn example(n: usize) -> (Vec<f32>, Vec<f64>, Vec<f64>, Vec<f64>) {
+    fn example(n: usize) -> (Vec<f32>, Vec<f64>, Vec<f64>) {
         let mut random = Stream::new(3, Purpose::Shuffle, 0);
         let places: Vec<f64> = (0..n).map(|_| random.normal()).collect();
         let covariance = (0..n * n).map(|i| 4.0 * (-(places[i / n] - places[i % n]).abs()).exp() as f32);
         let targets = (0..n).map(|i| f64::from(u8::from(places[i] > 0.5 || i == 3))).collect();
         let weights = (0..n).map(|_| 0.2 + random.unit()).collect();
-        let offsets = (0..n).map(|_| random.normal()).collect();
-        (covariance.collect(), targets, weights, offsets)
+        (covariance.collect(), targets, weights)
     }
 
     /// At the maximum, α is the derivative of the log likelihood by the values.
     #[test]
     fn the_gradient_vanishes_at_the_solution() {
-        let (covariance, targets, weights, offsets) = example(53);
-        let problem =
-            Problem { covariance: &covariance, targets: &targets, weights: &weights, offsets: &offsets };
+        let (covariance, targets, weights) = example(53);
+        let problem = Problem { covariance: &covariance, targets: &targets, weights: &weights };
         let dual = problem.solve();
         let mut product = vec![0.0; 53];
         problem.multiply(&dual, &mut product);
         for i in 0..53 {
-            let value = product[i] + offsets[i];
+            let value = product[i];
             let slope = weights[i] * (targets[i] - sigmoid(value));
             assert!((dual[i] - slope).abs() < 1e-4, "row {i}: {} is not {slope}", dual[i]);
             let difference =
@@ -197,7 +192,7 @@ mod tests {
             let middle: f64 = (low + high) / 2.0;
             if middle < 1.0 - sigmoid(26.0 * middle) { low = middle } else { high = middle }
         }
-        let problem = Problem { covariance: &[1.0], targets: &[1.0], weights: &[1.0], offsets: &[0.0] };
+        let problem = Problem { covariance: &[1.0], targets: &[1.0], weights: &[1.0] };
         assert!((problem.solve()[0] - low).abs() < 1e-5);
     }
 
