@@ -1,6 +1,6 @@
 //! What scores are made of.
 
-use diad::explain::{Explainer, Replacement};
+use diad::explain::{Axis, Explainer, Replacement};
 use diad::metrics::top;
 use diad_report::{Report, Rows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
@@ -61,23 +61,23 @@ impl Model {
         Ok((values, PyArray1::from_iter(py, explained.scores().iter().map(|&score| f64::from(score)))))
     }
 
-    /// A term as a plot has it: its axes, and what it contributes there, row after row.
+    /// A term as a plot has it: its axes, what it contributes there, row after row, and where and what a missing number does.
     fn shape<'py>(&self, py: Python<'py>, term: usize, cells: usize) -> PyResult<Bound<'py, PyDict>> {
-        let (axes, values) = self.explain(py, |explainer| {
+        let (axes, values, missing) = self.explain(py, |explainer| {
             let columns = explainer.terms()[term].columns();
-            let (positions, values) = match columns {
+            let (positions, values, missing) = match columns {
                 [_] => {
                     let line = explainer.line(term);
-                    (vec![line.positions], line.values)
+                    (vec![line.positions], line.values, explainer.missing(term))
                 }
                 _ => {
                     let surface = explainer.surface(term, cells);
-                    (surface.positions.to_vec(), surface.values)
+                    (surface.positions.to_vec(), surface.values, None)
                 }
             };
             let axes =
                 columns.iter().zip(positions).map(|(&column, at)| Shown::new(explainer, column, at, cells));
-            Ok((axes.collect::<Vec<Shown>>(), values))
+            Ok((axes.collect::<Vec<Shown>>(), values, missing))
         })?;
         let shape = PyDict::new(py);
         shape.set_item(
@@ -85,6 +85,7 @@ impl Model {
             axes.into_iter().map(|axis| axis.dictionary(py)).collect::<PyResult<Vec<_>>>()?,
         )?;
         shape.set_item("values", PyArray1::from_vec(py, values))?;
+        shape.set_item("missing", missing.map(|score| (Axis::MISSING, score)))?;
         Ok(shape)
     }
 

@@ -79,9 +79,21 @@ def test_local_data_and_tables(fitted, mixed, scores):
     assert "higher than" in data["standings"][amount]
     assert [d["score"] for d in explanation.data()] == list(scores[-4:])
     frame = explanation.to_pandas()
+    assert list(frame.index) == list(rows.index)
     np.testing.assert_allclose(frame.drop(columns="score").sum(axis=1), frame["score"], rtol=1e-6, atol=1e-6)
     with pytest.raises(IndexError):
         explanation.data(4)
+
+
+def test_missing_numbers_lie_beyond_the_axis(fitted, mixed):
+    whole = fitted.explain_global()
+    place, score = whole.data("amount")["missing"]
+    row = mixed["amount"].isna().argmax()
+    contributions = fitted.eval_terms(mixed)[row]
+    assert place > 1 and score == pytest.approx(contributions[fitted.term_names_.index("amount")], abs=1e-6)
+    assert whole.data("job")["missing"] is None
+    axes = whole.plot("amount")
+    assert axes.get_xticklabels()[-1].get_text() == "missing" and axes.patches[-1].get_height() == score
 
 
 def test_plots(fitted, mixed):

@@ -153,8 +153,14 @@ fn csv(results: &Results) -> String {
     grid.csv()
 }
 
-fn methods_with_runs<'a>(results: &Results, methods: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    methods.into_iter().filter(|method| results.runs.iter().any(|run| run.method == *method)).collect()
+/// The methods that have been run on all of these sets with every number of labels; the others are still under way.
+fn complete<'a>(
+    results: &Results,
+    methods: impl IntoIterator<Item = &'a str>,
+    sets: &[&str],
+) -> Vec<&'a str> {
+    let all = |method: &str| ANOMALIES.iter().all(|&n| results.average(method, sets, n).is_some());
+    methods.into_iter().filter(|method| !sets.is_empty() && all(method)).collect()
 }
 
 const RULE: &str = "ROC-AUC in % on the test rows. Each set is split into 64 % training, 16 % validation and 20 % test rows. The first \
@@ -170,7 +176,7 @@ pub fn few_labels(options: &Options, runs: &[LabelRun]) -> Result<()> {
     let results = Results::new(options, runs, &variants)?;
     let (sets, splits) = results.extent(variants::DIAD);
     let names = variants.iter().map(|variant| variant.name).chain(peers::METHODS);
-    let methods = methods_with_runs(&results, names);
+    let methods = complete(&results, names, &sets);
     let mut rank_grid = header();
     let whole = |method: &&&str| results.extent(method) == (sets.clone(), splits);
     let ranked: Vec<&str> = methods.iter().filter(whole).copied().collect();
@@ -231,8 +237,8 @@ fn plain(
     (name, title, about): (&str, &str, &str),
     paper: &[PaperRow],
 ) -> Result<()> {
-    let methods = methods_with_runs(results, variants.iter().map(|variant| variant.name));
-    let (sets, splits) = results.extent(methods.first().copied().unwrap_or_default());
+    let (sets, splits) = results.extent(variants.first().map_or("", |variant| variant.name));
+    let methods = complete(results, variants.iter().map(|variant| variant.name), &sets);
     let command = format!("{name} --data DIR --splits {splits}{}", options.settings.command_line());
     let page = format!(
         "# {title}\n\n{RULE} Mean over {} sets and {splits} splits. {about}\n\n{}\n## Every set\n{}\n{}",

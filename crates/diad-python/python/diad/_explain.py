@@ -43,7 +43,8 @@ class GlobalExplanation:
 
         A shape has ``names`` of its columns, ``values`` along each axis in the columns' own units, ``words`` for them, and
         ``scores``: what the term contributes there, as an array of one or two dimensions. ``density`` has the shares of the
-        training rows in equal parts of each axis.
+        training rows in equal parts of each axis. ``missing`` has the position of a missing number beyond the axis and what
+        the term contributes there, for a term of one column in which numbers were missing.
         """
         if key is None:
             scores = np.array([importance for _, _, importance in self._terms])
@@ -60,6 +61,7 @@ class GlobalExplanation:
             "categorical": [axis["categorical"] for axis in axes],
             "density": [axis["density"] for axis in axes],
             "scores": shape["values"].reshape([len(axis["values"]) for axis in axes]),
+            "missing": shape["missing"],
         }
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -98,6 +100,7 @@ class LocalExplanation:
     explanation_type = "local"
 
     def __init__(self, model: Model, X: Table, labels: Floats | None = None, name: str | None = None) -> None:
+        self._index = X.index if hasattr(X, "iloc") else None
         X = hold(X)
         self._model, self._table, self._labels = model, X, labels
         self.name = name or "DIAD"
@@ -136,10 +139,13 @@ class LocalExplanation:
         }
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each row and a column for each term, with ``intercept`` and ``score``, as a data frame of pandas."""
+        """A row for each row and a column for each term, with ``intercept`` and ``score``, as a data frame of pandas.
+
+        Rows of a data frame keep its index.
+        """
         import pandas
 
-        frame = pandas.DataFrame(self.contributions, columns=self.term_names)
+        frame = pandas.DataFrame(self.contributions, index=self._index, columns=self.term_names)
         return frame.assign(intercept=self._intercept, score=self.scores)
 
     def plot(self, key: int = 0, ax: Axes | None = None, terms: int = 10) -> Axes:

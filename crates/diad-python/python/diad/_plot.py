@@ -52,7 +52,12 @@ def lines(ax: Axes | None, data: dict[str, Any]) -> Axes:
     ax.patch.set_visible(False)
     ax.plot(positions, scores, "o-" if len(positions) <= 16 else "-", color="tab:red", markersize=4)
     ax.axhline(0, color="black", linewidth=0.8)
-    ticks(ax.set_xticks, data["ticks"][0])
+    marks = data["ticks"][0]
+    if data["missing"] is not None:
+        place, score = data["missing"]
+        ax.bar(place, score, 0.04, color="tab:red")
+        marks = [*marks, (place, "missing")]
+    ticks(ax.set_xticks, marks)
     ax.set_xlabel(plain(data["names"][0]))
     ax.set_ylabel("contribution")
     return ax

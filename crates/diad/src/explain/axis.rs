@@ -15,7 +15,7 @@ const MOST_BARS: usize = 10;
 /// The least distance between bars with marks.
 const BAR_DISTANCE: f64 = 0.09;
 /// What the width of a letter is at most, as a share of an axis.
-const LETTER: f64 = 0.021;
+const LETTER: f64 = 0.023;
 /// Most steps between marks on an even axis.
 const EVEN_STEPS: f64 = 6.5;
 /// Powers of ten, and steps, tried on a bent axis, and what counts as a wide gap there.
@@ -82,7 +82,8 @@ impl Axis {
     /// Whether the labels of marks need turning, since they would run into each other side by side.
     pub fn is_crowded(ticks: &[Tick]) -> bool {
         let half = |tick: &Tick| tick.label.chars().count() as f64 * LETTER / 2.0;
-        ticks.windows(2).any(|pair| half(&pair[0]) + half(&pair[1]) > pair[1].position - pair[0].position)
+        let room = |pair: &[Tick]| pair[1].position - pair[0].position - LETTER / 2.0;
+        ticks.windows(2).any(|pair| half(&pair[0]) + half(&pair[1]) > room(pair))
     }
 
     /// Round numbers along the axis, or all its values if there are only a few.
