@@ -180,19 +180,16 @@ impl Posterior<'_> {
 /// Solves a symmetric positive definite system by elimination.
 fn solved(mut matrix: [Point; 5], mut right: Point) -> Point {
     for i in 0..5 {
-        for j in i + 1..5 {
-            let times = matrix[j][i] / matrix[i][i];
-            for k in i..5 {
-                matrix[j][k] -= times * matrix[i][k];
-            }
-            right[j] -= times * right[i];
+        let (pivot, above) = (matrix[i], right[i]);
+        for (row, value) in matrix.iter_mut().zip(&mut right).skip(i + 1) {
+            let times = row[i] / pivot[i];
+            row.iter_mut().zip(pivot).for_each(|(below, above)| *below -= times * above);
+            *value -= times * above;
         }
     }
     for i in (0..5).rev() {
-        for k in i + 1..5 {
-            right[i] -= matrix[i][k] * right[k];
-        }
-        right[i] /= matrix[i][i];
+        let known: f64 = (i + 1..5).map(|k| matrix[i][k] * right[k]).sum();
+        right[i] = (right[i] - known) / matrix[i][i];
     }
     right
 }
