@@ -11,7 +11,7 @@ use super::TuneParams;
 use super::basis::{Basis, Shares};
 use super::lesson::Lesson;
 use super::pieces;
-use super::solve::Problem;
+use super::solve::{Problem, dot};
 use crate::Detector;
 use crate::model::{Combination, Tables};
 
@@ -55,7 +55,7 @@ impl Functions {
             pairs: if settings.interactions < 2 { 0.0 } else { params.pair_share },
             variance: params.amplitude * params.amplitude,
         };
-        let targets = lesson.labels.iter().map(|&label| f64::from(u8::from(label))).collect();
+        let targets = lesson.targets();
         let covariance = basis.covariance(&begin);
         Self { lesson, basis, targets, begin, rounds: params.rounds, covariance }
     }
@@ -131,7 +131,7 @@ impl Learned<'_> {
 /// A matrix, row after row, times a vector.
 fn product(matrix: &[f32], vector: &[f64]) -> Vec<f64> {
     let rows = matrix.par_chunks_exact(vector.len()).with_min_len(64);
-    rows.map(|row| row.iter().zip(vector).map(|(&a, b)| f64::from(a) * b).sum()).collect()
+    rows.map(|row| dot(row, vector)).collect()
 }
 
 #[cfg(test)]

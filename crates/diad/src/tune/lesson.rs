@@ -52,8 +52,7 @@ impl Lesson {
         rows.extend(&stand_ins);
         let labels = (0..rows.len()).map(|row| row < anomalies).collect();
         let matrix = pick(labelled.matrix(), &rows);
-        let mut scores = vec![0.0; rows.len()];
-        detector.score_encoded(&matrix, &mut scores);
+        let scores = super::scored(detector, &matrix);
         let sorted = Arc::new(sorted(labelled.matrix(), detector.encoder().columns().len()));
         Ok(Self { matrix, labels, scores, sorted, stand_ins: stand_ins.len() })
     }
@@ -85,6 +84,11 @@ impl Lesson {
         let normals = normals.min(params.most_rows - kept);
         let rows: Vec<usize> = (0..kept).chain(anomalies..anomalies + normals).collect();
         self.part(&rows)
+    }
+
+    /// What rows should be: 1 for an anomaly, 0 for a normal row.
+    pub fn targets(&self) -> Vec<f64> {
+        self.labels.iter().map(|&label| f64::from(u8::from(label))).collect()
     }
 
     /// What rows count: both classes alike, each anomaly as 1; rows that are not known count nothing.

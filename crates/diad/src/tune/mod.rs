@@ -18,6 +18,7 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::encode::Matrix;
 use crate::metrics::roc_auc;
 use crate::model::Combination;
 use crate::profile::{Profile, Spread};
@@ -152,7 +153,11 @@ impl Detector {
     /// As [`Detector::tune`].
     pub fn cross_validate(&self, labelled: &Labelled, params: &TuneParams) -> Result<Option<[f64; 2]>> {
         params.validate()?;
-        let lesson = Lesson::new(self, labelled)?.at_most(params);
+        let lesson = Lesson::new(self, labelled)?;
+        let lesson = match params.learner {
+            Learner::Functions => lesson.at_most(params),
+            Learner::Descent => lesson,
+        };
         let Some(folds) = lesson.enough_folds(FOLDS) else { return Ok(None) };
         let parts = lesson.folds(folds);
         let scores: Vec<Vec<f32>> = match params.learner {
@@ -167,7 +172,7 @@ impl Detector {
                 let fold = |(kept, held_out): &(Lesson, Lesson)| {
                     let go_on = &mut |_| ControlFlow::Continue(());
                     let model = descent::descend(self, kept, None, params, go_on)?;
-                    Ok(scored(&self.with_model(model, combination.clone()), held_out))
+                    Ok(scored(&self.with_model(model, combination.clone()), &held_out.matrix))
                 };
                 parts.par_iter().map(fold).collect::<Result<_>>()?
             }
@@ -208,21 +213,20 @@ impl Detector {
 
 /// Remembers how the scores of the table's rows are spread; the training rows are not there to be scored anew.
 fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
-    let mut scores = vec![0.0; rows.matrix().rows()];
-    detector.score_encoded(rows.matrix(), &mut scores);
+    let mut scores = scored(&detector, rows.matrix());
     scores.sort_unstable_by(f32::total_cmp);
     let profile = Profile { scores: Spread::of_sorted(&scores), ..detector.profile().clone() };
     detector.remembering(profile)
 }
 
-fn scored(detector: &Detector, lesson: &Lesson) -> Vec<f32> {
-    let mut scores = vec![0.0; lesson.labels.len()];
-    detector.score_encoded(&lesson.matrix, &mut scores);
+fn scored(detector: &Detector, matrix: &Matrix) -> Vec<f32> {
+    let mut scores = vec![0.0; matrix.rows()];
+    detector.score_encoded(matrix, &mut scores);
     scores
 }
 
 fn area(detector: &Detector, lesson: &Lesson) -> Option<f64> {
-    roc_auc(&lesson.labels, &scored(detector, lesson))
+    roc_auc(&lesson.labels, &scored(detector, &lesson.matrix))
 }
 
 #[cfg(test)]

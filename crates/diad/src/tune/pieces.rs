@@ -46,9 +46,7 @@ pub fn of(tables: Tables) -> Combination {
 /// What a piece gives some rows.
 pub fn scored(first: &Detector, piece: &Combination, matrix: &Matrix) -> Vec<f32> {
     let (_, _, model, _) = first.parts();
-    let mut scores = vec![0.0; matrix.rows()];
-    first.with_model(model.clone(), piece.clone()).score_encoded(matrix, &mut scores);
-    scores
+    super::scored(&first.with_model(model.clone(), piece.clone()), matrix)
 }
 
 /// Adds so much of a piece. Curves of the same feature, and grids of the same features and nodes, become one.

@@ -124,7 +124,7 @@ fn conjugate_gradients(right: &[f64], mut multiply: impl FnMut(&[f64], &mut [f64
 }
 
 /// A product summed in eight parts, so that it needs no order the machine cannot follow eight at a time.
-fn dot(row: &[f32], vector: &[f64]) -> f64 {
+pub fn dot(row: &[f32], vector: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (rows, vectors) = (row.chunks_exact(8), vector.chunks_exact(8));
     let rest = rows.remainder().iter().zip(vectors.remainder());

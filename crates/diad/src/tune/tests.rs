@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::encode::{Encoder, Matrix};
+use crate::encode::Encoder;
 use crate::explain::{Explainer, compare};
 use crate::persist::{from_bytes, to_bytes};
 use crate::rng::{Purpose, Stream};

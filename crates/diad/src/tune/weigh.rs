@@ -89,7 +89,7 @@ impl<'a> Held<'a> {
     /// The most likely factors, given the labels of some rows.
     fn factors(&self, known: impl Fn(usize) -> bool) -> [f64; 4] {
         let weights = self.lesson.weights(known);
-        let targets: Vec<f64> = self.lesson.labels.iter().map(|&label| f64::from(u8::from(label))).collect();
+        let targets = self.lesson.targets();
         Posterior { rows: &self.rows, targets: &targets, weights: &weights, usual: &self.usual }.factors()
     }
 }
