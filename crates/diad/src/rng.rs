@@ -26,6 +26,8 @@ pub enum Purpose {
     Relations = 8,
     /// Labelled rows of a step.
     Tuning = 9,
+    /// Validation rows that choose what a tuned score consists of.
+    Votes = 10,
 }
 
 /// One stream of random numbers.

@@ -9,7 +9,6 @@ mod lesson;
 mod loss;
 mod params;
 mod pieces;
-mod select;
 mod solve;
 mod weigh;
 
