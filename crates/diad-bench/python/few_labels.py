@@ -59,7 +59,8 @@ def catboost(x, y, threads, validation=None):
 def xgboost(x, y, threads):
     from xgboost import XGBClassifier
 
-    model = XGBClassifier(random_state=0, n_jobs=threads).fit(x, y)
+    # The intercept it would estimate leaves its leaves too light to split where anomalies are very rare (fraud: AUC 4).
+    model = XGBClassifier(base_score=0.5, random_state=0, n_jobs=threads).fit(x, y)
     return lambda rows: model.predict(rows, output_margin=True)
 
 
