@@ -52,13 +52,13 @@ pub struct Args {
     #[arg(long, value_name = "X")]
     learning_rate: Option<f64>,
     /// What one unit of the model's score counts against the labels, as log odds, before held-out labels say otherwise; 0
-    /// forgets it [default: 0.8]
+    /// forgets it [default: 0.6]
     #[arg(long, value_name = "X")]
     prior: Option<f64>,
     /// How far learned functions may go, as a standard deviation of log odds [default: 6]
     #[arg(long, value_name = "X")]
     amplitude: Option<f64>,
-    /// Seed of the batches of the descent
+    /// Seed of what is drawn at random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }

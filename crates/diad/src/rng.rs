@@ -28,6 +28,8 @@ pub enum Purpose {
     Tuning = 9,
     /// Validation rows that choose what a tuned score consists of.
     Votes = 10,
+    /// Steps of curves learned from labels.
+    Stairs = 11,
 }
 
 /// One stream of random numbers.

@@ -3,7 +3,9 @@
 
 use rayon::prelude::*;
 
-use crate::encode::{Encoder, Matrix, Scaler};
+use super::lesson::Lesson;
+use crate::Detector;
+use crate::encode::{Encoder, Scaler};
 use crate::model::{Curve, Grid, Tables};
 
 /// Nodes of a new curve, and of each side of a grid.
@@ -21,18 +23,22 @@ const COLUMNS_AT_ONCE: usize = 16;
 
 /// Where a row lies among nodes.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    node: u32,
-    share: f32,
+pub struct Place {
+    /// The last node before it.
+    pub node: u32,
+    /// How much of the way to the next.
+    pub share: f32,
 }
 
 /// Nodes along a column, what their values have to do with each other, and where the rows lie among them.
 #[derive(Debug)]
-struct Axis {
-    nodes: Vec<f32>,
+pub struct Axis {
+    /// Where the nodes lie.
+    pub nodes: Vec<f32>,
     /// Covariance of the nodes.
     covariance: Vec<f32>,
-    places: Vec<Place>,
+    /// Where the rows lie.
+    pub places: Vec<Place>,
 }
 
 impl Axis {
@@ -134,12 +140,14 @@ pub struct Shares {
 pub struct Basis {
     columns: Vec<Column>,
     rows: usize,
+    may_pair: bool,
 }
 
 impl Basis {
-    /// The columns of a detector's encoder at some rows. Columns that have a curve keep its nodes. `sorted` has values of
-    /// each column that tell how the rows spread.
-    pub fn new(encoder: &Encoder, tables: &Tables, sorted: &[Vec<f32>], matrix: &Matrix) -> Self {
+    /// The columns of a detector at a lesson's rows. Columns that have a curve keep its nodes.
+    pub fn new(detector: &Detector, lesson: &Lesson) -> Self {
+        let (settings, encoder, _, first) = detector.parts();
+        let (tables, sorted, matrix) = (&first.tables, &lesson.sorted, &lesson.matrix);
         let scalers = encoder.scalers();
         let varies = |column: &usize| encoder.columns()[*column].min < encoder.columns()[*column].max;
         let column = |column: usize| {
@@ -155,7 +163,17 @@ impl Basis {
         };
         let columns = (0..encoder.columns().len()).filter(varies).collect::<Vec<_>>();
         let columns: Vec<Column> = columns.into_par_iter().map(column).collect();
-        Self { columns, rows: matrix.rows() }
+        Self { columns, rows: matrix.rows(), may_pair: settings.interactions >= 2 }
+    }
+
+    /// Whether functions of two columns are allowed.
+    pub fn may_pair(&self) -> bool {
+        self.may_pair
+    }
+
+    /// Each column that varies, and the nodes of its curve.
+    pub fn curves(&self) -> impl Iterator<Item = (u32, &Axis)> {
+        self.columns.iter().map(|column| (column.feature, &column.curve))
     }
 
     /// The shares that columns begin with: the more rows differ in a column, the larger. A rare category, or a value that
@@ -331,8 +349,7 @@ mod tests {
         let detector = first(2, Scale::Both);
         let labelled = Labelled::read(&detector, &table(60, |_, _| true), "label").unwrap();
         let lesson = Lesson::new(&detector, &labelled).unwrap();
-        let (_, encoder, _, combination) = detector.parts();
-        let basis = Basis::new(encoder, &combination.tables, &lesson.sorted, &lesson.matrix);
+        let basis = Basis::new(&detector, &lesson);
         let shares = Shares { columns: vec![0.5, 0.3, 0.2], pairs: 0.6, variance: 4.0 };
         (lesson, basis, shares)
     }

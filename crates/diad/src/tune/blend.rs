@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::basis::Basis;
 use super::functions::Functions;
 use super::lesson::Lesson;
+use super::stairs::Stairs;
 use super::{TuneParams, TuneProgress, pieces, weigh};
 use crate::metrics::roc_auc;
 use crate::model::Combination;
@@ -30,14 +32,18 @@ pub fn blend(
     params: &TuneParams,
     observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
 ) -> Result<Combination> {
+    let known = lesson.at_most(params);
+    let basis = Basis::new(first, &known);
     let others = others(params);
     let mut found = Vec::new();
-    for done in 0..=others.len() {
+    let all = others.len() + 2;
+    for done in 0..all {
         found.push(match done {
-            0 => weigh::learn(first, lesson, params),
-            _ => pieces::of(Functions::new(first, lesson, &others[done - 1]).learn().tables()),
+            0 => weigh::learn(first, &known, &basis, params),
+            1 => pieces::of(Stairs::new(&basis, &known, params).tables()),
+            _ => pieces::of(Functions::new(&basis, &known, &others[done - 2]).learn().tables()),
         });
-        if observe(TuneProgress { done: done + 1, all: others.len() + 1 }).is_break() {
+        if observe(TuneProgress { done: done + 1, all }).is_break() {
             return Err(Error::Stopped);
         }
     }

@@ -12,7 +12,6 @@ use super::basis::{Basis, Shares};
 use super::lesson::Lesson;
 use super::pieces;
 use super::solve::{Problem, dot};
-use crate::Detector;
 use crate::model::{Combination, Tables};
 
 /// The part of all shares that stays as it was in the beginning.
@@ -23,9 +22,10 @@ const FEW: f64 = 5.0;
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
-pub struct Functions {
-    lesson: Lesson,
-    basis: Basis,
+pub struct Functions<'a> {
+    /// The rows that are learned from.
+    pub lesson: &'a Lesson,
+    basis: &'a Basis,
     targets: Vec<f64>,
     begin: Shares,
     rounds: usize,
@@ -36,7 +36,7 @@ pub struct Functions {
 /// What was learned.
 #[derive(Debug)]
 pub struct Learned<'a> {
-    from: &'a Functions,
+    basis: &'a Basis,
     /// The first functions and, after further rounds, the last: what they count, how columns share the variance, and the
     /// coefficients.
     ends: Vec<(f64, Shares, Vec<f64>)>,
@@ -44,15 +44,12 @@ pub struct Learned<'a> {
     pub values: Vec<f64>,
 }
 
-impl Functions {
-    /// The columns of a detector at the rows of a lesson, at most so many as the settings say.
-    pub fn new(detector: &Detector, lesson: &Lesson, params: &TuneParams) -> Self {
-        let (settings, encoder, _, first) = detector.parts();
-        let lesson = lesson.at_most(params);
-        let basis = Basis::new(encoder, &first.tables, &lesson.sorted, &lesson.matrix);
+impl<'a> Functions<'a> {
+    /// Functions of the columns of a basis at a lesson's rows.
+    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &TuneParams) -> Self {
         let begin = Shares {
             columns: basis.first_shares(),
-            pairs: if settings.interactions < 2 { 0.0 } else { params.pair_share },
+            pairs: if basis.may_pair() { params.pair_share } else { 0.0 },
             variance: params.amplitude * params.amplitude,
         };
         let targets = lesson.targets();
@@ -60,13 +57,8 @@ impl Functions {
         Self { lesson, basis, targets, begin, rounds: params.rounds, covariance }
     }
 
-    /// The rows that are learned from.
-    pub fn lesson(&self) -> &Lesson {
-        &self.lesson
-    }
-
     /// Learns from all rows.
-    pub fn learn(&self) -> Learned<'_> {
+    pub fn learn(&self) -> Learned<'a> {
         self.learn_from(|_| true)
     }
 
@@ -78,14 +70,14 @@ impl Functions {
         (0..self.targets.len()).map(|row| values[fold(row)][row]).collect()
     }
 
-    fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned<'_> {
+    fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned<'a> {
         let weights = self.lesson.weights(learned_from);
         let solve =
             |covariance: &[f32]| Problem { covariance, targets: &self.targets, weights: &weights }.solve();
         let dual = solve(&self.covariance);
         let mut values = product(&self.covariance, &dual);
         if self.rounds == 0 {
-            return Learned { from: self, ends: vec![(1.0, self.begin.clone(), dual)], values };
+            return Learned { basis: self.basis, ends: vec![(1.0, self.begin.clone(), dual)], values };
         }
         let (mut shares, mut last, mut covariance) = (self.begin.clone(), dual.clone(), Vec::new());
         for _ in 0..self.rounds {
@@ -99,7 +91,7 @@ impl Functions {
         let after = product(&covariance, &last);
         values.iter_mut().zip(after).for_each(|(value, after)| *value += (1.0 - share) * (after - *value));
         Learned {
-            from: self,
+            basis: self.basis,
             ends: vec![(share, self.begin.clone(), dual), (1.0 - share, shares, last)],
             values,
         }
@@ -122,7 +114,7 @@ impl Learned<'_> {
     pub fn tables(&self) -> Tables {
         let mut total = Combination::default();
         for (share, shares, dual) in &self.ends {
-            pieces::add(&mut total, &pieces::of(self.from.basis.tables(shares, dual, *share)), 1.0);
+            pieces::add(&mut total, &pieces::of(self.basis.tables(shares, dual, *share)), 1.0);
         }
         total.tables
     }
@@ -139,7 +131,7 @@ mod tests {
     use super::super::Labelled;
     use super::super::tests::{first, table};
     use super::*;
-    use crate::Scale;
+    use crate::{Detector, Scale};
 
     fn lesson(detector: &Detector) -> Lesson {
         let labelled = Labelled::read(detector, &table(90, |_, _| true), "label").unwrap();
@@ -150,10 +142,10 @@ mod tests {
     fn values_are_those_of_the_tables() {
         let detector = first(2, Scale::Both);
         let lesson = lesson(&detector);
+        let basis = Basis::new(&detector, &lesson);
         for rounds in [0, 2] {
             let params = TuneParams { rounds, ..TuneParams::default() };
-            let functions = Functions::new(&detector, &lesson, &params);
-            let learned = functions.learn();
+            let learned = Functions::new(&basis, &lesson, &params).learn();
             let scores = pieces::scored(&detector, &pieces::of(learned.tables()), &lesson.matrix);
             for (score, value) in scores.iter().zip(&learned.values) {
                 assert!((f64::from(*score) - value).abs() < 1e-3, "{score} is not {value}");
@@ -167,10 +159,10 @@ mod tests {
         let detector = first(2, Scale::Both);
         let lesson = lesson(&detector);
         let params = TuneParams::default();
-        let held_out = Functions::new(&detector, &lesson, &params).held_out(3);
+        let held_out = Functions::new(&Basis::new(&detector, &lesson), &lesson, &params).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
-            let functions = Functions::new(&detector, kept, &params);
-            let plain = pieces::of(functions.learn().tables());
+            let basis = Basis::new(&detector, kept);
+            let plain = pieces::of(Functions::new(&basis, kept, &params).learn().tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

@@ -10,6 +10,7 @@ mod loss;
 mod params;
 mod pieces;
 mod solve;
+mod stairs;
 mod weigh;
 
 use std::ops::ControlFlow;
@@ -22,6 +23,7 @@ use crate::metrics::roc_auc;
 use crate::model::Combination;
 use crate::profile::{Profile, Spread};
 use crate::{Detector, Error, Result};
+use basis::Basis;
 pub use basis::PAIRED_COLUMNS;
 pub use labels::{Digest, Labelled};
 use lesson::Lesson;
@@ -205,7 +207,10 @@ impl Detector {
     ) -> Result<Combination> {
         match validation {
             Some(validation) => blend::blend(self, lesson, validation, params, observe),
-            None => Ok(weigh::learn(self, lesson, params)),
+            None => {
+                let known = lesson.at_most(params);
+                Ok(weigh::learn(self, &known, &Basis::new(self, &known), params))
+            }
         }
     }
 }

@@ -9,8 +9,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Learner {
-    /// New curves and grids are added to the score: the most likely smooth functions, given the labels and the
-    /// score so far.
+    /// New curves and grids are added to the score: the most likely smooth functions, given the labels, and curves of steps.
     Functions,
     /// The paper's: the trees are moved downhill by Adam.
     Descent,
@@ -38,7 +37,9 @@ pub struct TuneParams {
     pub pair_share: f64,
     /// How often the columns' shares are set anew from what each turned out to be good for.
     pub rounds: usize,
-    /// Most labelled rows the new functions are learned from: all anomalies, as many normal rows as there is room for.
+    /// How many steps new curves are made of, beside the smooth functions.
+    pub stairs: usize,
+    /// Most labelled rows new functions and steps are learned from: all anomalies, as many normal rows as there is room for.
     pub most_rows: usize,
     /// The loss of the descent.
     pub loss: Loss,
@@ -54,7 +55,7 @@ pub struct TuneParams {
     pub batch: usize,
     /// Adam's learning rate.
     pub learning_rate: f64,
-    /// Seed of the batches.
+    /// Seed of what is drawn at random: steps of curves, validation rows, batches.
     pub seed: u64,
 }
 
@@ -62,10 +63,11 @@ impl Default for TuneParams {
     fn default() -> Self {
         Self {
             learner: Learner::Functions,
-            prior: 0.8,
+            prior: 0.6,
             amplitude: 6.0,
             pair_share: 0.8,
             rounds: 2,
+            stairs: 300,
             most_rows: 1500,
             loss: Loss::Auc,
             margin: 1.0,
@@ -93,6 +95,7 @@ impl TuneParams {
         check(amplitude, "amplitude", self.amplitude, "from 0.001 to 1000")?;
         check((0.0..=1.0).contains(&self.pair_share), "pair-share", self.pair_share, "from 0 to 1")?;
         check(self.rounds <= 100, "rounds", self.rounds, "at most 100")?;
+        check(self.stairs <= 100_000, "stairs", self.stairs, "at most 100000")?;
         check((2..=20_000).contains(&self.most_rows), "most-rows", self.most_rows, "from 2 to 20000")?;
         check((0.0..=1e3).contains(&self.margin), "margin", self.margin, "from 0 to 1000")?;
         check((1..=1_000_000).contains(&self.steps), "steps", self.steps, "from 1 to 1000000")?;

@@ -1,80 +1,99 @@
-//! How much of each part of the first score, and of the functions learned from labels, a tuned score has.
+//! How much of each part of the first score, and of the functions and stairs learned from labels, a tuned score has.
 //!
 //! Each piece of the score has a factor, and the log odds of an anomaly are the sum of the pieces times their factors. The most
-//! likely factors are taken, given what the pieces say of the labelled rows. The functions speak of each row as learned
+//! likely factors are taken, given what the pieces say of the labelled rows. Functions and stairs speak of each row as learned
 //! without it: of rows they have seen they are always right. Before any label, the logarithm of a factor is normal about that
 //! of a usual one: with few labels the factors stay near it.
 
+use super::basis::Basis;
 use super::functions::Functions;
 use super::lesson::Lesson;
 use super::solve::{sigmoid, softplus};
+use super::stairs::Stairs;
 use super::{FOLDS, TuneParams, pieces};
 use crate::Detector;
 use crate::model::Combination;
 
-/// The standard deviation of the logarithm of a factor before any label: of parts of the first score, and of the functions.
+/// The standard deviation of the logarithm of a factor before any label: of parts of the first score, and of what is learned.
 const DOUBT: [f64; 2] = [1.5, 2.0];
 /// Variance of the constant that is free to fit the share of anomalies.
 const CONSTANT: f64 = 25.0;
 const STEPS: usize = 100;
 const PRECISION: f64 = 1e-10;
 
-/// The score that fits the labels: parts of the first one, unless it is forgotten, and functions.
-pub fn learn(first: &Detector, lesson: &Lesson, params: &TuneParams) -> Combination {
-    let functions = Functions::new(first, lesson, params);
-    let learned = pieces::of(functions.learn().tables());
-    if params.prior == 0.0 {
-        return learned;
-    }
-    let factors = match functions.lesson().enough_folds(FOLDS) {
-        Some(folds) => Held::new(first, &functions, params, folds).factors(|_| true),
+/// The score that fits the labels: parts of the first one, unless it is forgotten, functions and stairs.
+pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TuneParams) -> Combination {
+    let functions = Functions::new(basis, lesson, params);
+    let stairs = Stairs::new(basis, lesson, params);
+    let factors = match lesson.enough_folds(FOLDS) {
+        Some(folds) => Held::new(first, &functions, &stairs, params, folds).factors(|_| true),
         None => usual(params),
     };
+    let [trees, curves, grids] = pieces::parts(first);
+    let found = [trees, curves, grids, pieces::of(functions.learn().tables()), pieces::of(stairs.tables())];
     let (_, _, _, score) = first.parts();
-    let mut total = Combination { shift: score.shift, ..Combination::default() };
     // A part that counts as usual stays as it is.
-    for (piece, factor) in pieces::parts(first).iter().chain([&learned]).zip(factors) {
-        pieces::add(&mut total, piece, (factor / params.prior) as f32);
+    let (shift, unit) = if params.prior > 0.0 { (score.shift, params.prior) } else { (0.0, 1.0) };
+    let mut total = Combination { shift, ..Combination::default() };
+    for (piece, factor) in found.iter().zip(factors).filter(|(_, factor)| *factor > 0.0) {
+        pieces::add(&mut total, piece, (factor / unit) as f32);
     }
     total
 }
 
-/// The scores of a lesson's rows, each by a tuning without its part of the rows: neither functions nor factors know of it.
+/// The scores of a lesson's rows, each by a tuning without its part of the rows: neither what is learned nor factors know of it.
 pub fn held_out(first: &Detector, lesson: &Lesson, params: &TuneParams, folds: usize) -> Vec<f32> {
-    let functions = Functions::new(first, lesson, params);
-    if params.prior == 0.0 {
-        return functions.held_out(folds).iter().map(|&value| value as f32).collect();
-    }
-    let held = Held::new(first, &functions, params, folds);
-    let factors: Vec<[f64; 4]> =
+    let basis = Basis::new(first, lesson);
+    let functions = Functions::new(&basis, lesson, params);
+    let held = Held::new(first, &functions, &Stairs::new(&basis, lesson, params), params, folds);
+    let factors: Vec<Factors> =
         (0..folds).map(|fold| held.factors(|row| lesson.fold(row, folds) != fold)).collect();
     (0..lesson.labels.len()).map(|row| held.sum(row, &factors[lesson.fold(row, folds)]) as f32).collect()
 }
 
+/// Pieces of a score: trees, curves and grids of the first one, functions, stairs.
+const PIECES: usize = 5;
+/// Those of the first score come first.
+const FIRST: usize = 3;
+/// What each piece counts.
+type Factors = [f64; PIECES];
+
 /// Factors before any label.
-fn usual(params: &TuneParams) -> [f64; 4] {
-    [params.prior, params.prior, params.prior, 1.0]
+fn usual(params: &TuneParams) -> Factors {
+    let [functions, stairs] = if params.stairs > 0 { [0.5, 0.5] } else { [1.0, 0.0] };
+    [params.prior, params.prior, params.prior, functions, stairs]
 }
 
 /// What the pieces of a score say of labelled rows.
 struct Held<'a> {
     lesson: &'a Lesson,
-    /// Of each row what the parts of the first score say, and the functions learned without it.
-    rows: Vec<[f64; 4]>,
-    usual: [f64; 4],
+    /// Of each row what the parts of the first score say, and what was learned without it.
+    rows: Vec<Factors>,
+    usual: Factors,
 }
 
 impl<'a> Held<'a> {
-    fn new(first: &Detector, functions: &'a Functions, params: &TuneParams, folds: usize) -> Self {
-        let lesson = functions.lesson();
-        let learned = functions.held_out(folds);
-        let [trees, curves, grids] =
-            pieces::parts(first).map(|piece| pieces::scored(first, &piece, &lesson.matrix));
-        let row = |row: usize| [trees[row].into(), curves[row].into(), grids[row].into(), learned[row]];
-        let mut rows: Vec<[f64; 4]> = (0..learned.len()).map(row).collect();
+    fn new(
+        first: &Detector,
+        functions: &Functions<'a>,
+        stairs: &Stairs<'a>,
+        params: &TuneParams,
+        folds: usize,
+    ) -> Self {
+        let lesson = functions.lesson;
+        let said = pieces::parts(first).map(|piece| pieces::scored(first, &piece, &lesson.matrix));
+        let (functions, stairs) = (functions.held_out(folds), stairs.held_out(folds));
+        let row = |row: usize| {
+            std::array::from_fn(|piece| match piece {
+                ..FIRST => f64::from(said[piece][row]),
+                FIRST => functions[row],
+                _ => stairs[row],
+            })
+        };
+        let mut rows: Vec<Factors> = (0..lesson.labels.len()).map(row).collect();
         // A piece says nothing of a normal row, on average.
         let normals = lesson.anomalies()..;
-        for piece in 0..4 {
+        for piece in 0..PIECES {
             let normals = &rows[normals.clone()];
             let mean = normals.iter().map(|row| row[piece]).sum::<f64>() / normals.len() as f64;
             rows.iter_mut().for_each(|row| row[piece] -= mean);
@@ -82,12 +101,12 @@ impl<'a> Held<'a> {
         Self { lesson, rows, usual: usual(params) }
     }
 
-    fn sum(&self, row: usize, factors: &[f64]) -> f64 {
+    fn sum(&self, row: usize, factors: &Factors) -> f64 {
         self.rows[row].iter().zip(factors).map(|(value, factor)| value * factor).sum()
     }
 
     /// The most likely factors, given the labels of some rows.
-    fn factors(&self, known: impl Fn(usize) -> bool) -> [f64; 4] {
+    fn factors(&self, known: impl Fn(usize) -> bool) -> Factors {
         let weights = self.lesson.weights(known);
         let targets = self.lesson.targets();
         Posterior { rows: &self.rows, targets: &targets, weights: &weights, usual: &self.usual }.factors()
@@ -96,21 +115,21 @@ impl<'a> Held<'a> {
 
 /// How likely factors are.
 struct Posterior<'a> {
-    rows: &'a [[f64; 4]],
+    rows: &'a [Factors],
     targets: &'a [f64],
     weights: &'a [f64],
-    usual: &'a [f64; 4],
+    usual: &'a Factors,
 }
 
 /// Logarithms of the factors against usual ones, and the constant.
-type Point = [f64; 5];
+type Point = [f64; PIECES + 1];
 
 impl Posterior<'_> {
     fn doubt(piece: usize) -> f64 {
-        DOUBT[usize::from(piece == 3)]
+        DOUBT[usize::from(piece >= FIRST)]
     }
 
-    fn factors_at(&self, point: &Point) -> [f64; 4] {
+    fn factors_at(&self, point: &Point) -> Factors {
         std::array::from_fn(|piece| self.usual[piece] * libm::exp(point[piece]))
     }
 
@@ -120,31 +139,31 @@ impl Posterior<'_> {
         let rows = self.rows.iter().zip(self.targets).zip(self.weights);
         let labels: f64 = rows
             .map(|((row, target), weight)| {
-                let odds =
-                    row.iter().zip(factors).map(|(value, factor)| value * factor).sum::<f64>() + point[4];
+                let odds = row.iter().zip(factors).map(|(value, factor)| value * factor).sum::<f64>()
+                    + point[PIECES];
                 weight * (softplus(odds) - target * odds)
             })
             .sum();
-        let doubts: f64 = (0..4).map(|piece| (point[piece] / Self::doubt(piece)).powi(2)).sum();
-        labels + (doubts + point[4] * point[4] / CONSTANT) / 2.0
+        let doubts: f64 = (0..PIECES).map(|piece| (point[piece] / Self::doubt(piece)).powi(2)).sum();
+        labels + (doubts + point[PIECES] * point[PIECES] / CONSTANT) / 2.0
     }
 
     /// The slope and a curvature that is always positive (that of Gauss and Newton).
-    fn slope(&self, point: &Point) -> (Point, [Point; 5]) {
+    fn slope(&self, point: &Point) -> (Point, [Point; PIECES + 1]) {
         let factors = self.factors_at(point);
-        let (mut slope, mut curvature) = ([0.0; 5], [[0.0; 5]; 5]);
+        let (mut slope, mut curvature) = ([0.0; PIECES + 1], [[0.0; PIECES + 1]; PIECES + 1]);
         for ((row, target), weight) in self.rows.iter().zip(self.targets).zip(self.weights) {
-            let by: Point = std::array::from_fn(|i| if i < 4 { row[i] * factors[i] } else { 1.0 });
-            let chance = sigmoid(by[..4].iter().sum::<f64>() + point[4]);
-            for i in 0..5 {
+            let by: Point = std::array::from_fn(|i| if i < PIECES { row[i] * factors[i] } else { 1.0 });
+            let chance = sigmoid(by[..PIECES].iter().sum::<f64>() + point[PIECES]);
+            for i in 0..=PIECES {
                 slope[i] += weight * (chance - target) * by[i];
-                for j in 0..5 {
+                for j in 0..=PIECES {
                     curvature[i][j] += weight * chance * (1.0 - chance) * by[i] * by[j];
                 }
             }
         }
-        for i in 0..5 {
-            let precision = if i < 4 { Self::doubt(i).powi(-2) } else { 1.0 / CONSTANT };
+        for i in 0..=PIECES {
+            let precision = if i < PIECES { Self::doubt(i).powi(-2) } else { 1.0 / CONSTANT };
             slope[i] += precision * point[i];
             curvature[i][i] += precision;
         }
@@ -152,7 +171,7 @@ impl Posterior<'_> {
     }
 
     fn most_likely(&self) -> Point {
-        let mut point = [0.0; 5];
+        let mut point = [0.0; PIECES + 1];
         let mut loss = self.loss(&point);
         for _ in 0..STEPS {
             let (slope, curvature) = self.slope(&point);
@@ -172,14 +191,14 @@ impl Posterior<'_> {
         point
     }
 
-    fn factors(&self) -> [f64; 4] {
+    fn factors(&self) -> Factors {
         self.factors_at(&self.most_likely())
     }
 }
 
 /// Solves a symmetric positive definite system by elimination.
-fn solved(mut matrix: [Point; 5], mut right: Point) -> Point {
-    for i in 0..5 {
+fn solved(mut matrix: [Point; PIECES + 1], mut right: Point) -> Point {
+    for i in 0..=PIECES {
         let (pivot, above) = (matrix[i], right[i]);
         for (row, value) in matrix.iter_mut().zip(&mut right).skip(i + 1) {
             let times = row[i] / pivot[i];
@@ -187,8 +206,8 @@ fn solved(mut matrix: [Point; 5], mut right: Point) -> Point {
             *value -= times * above;
         }
     }
-    for i in (0..5).rev() {
-        let known: f64 = (i + 1..5).map(|k| matrix[i][k] * right[k]).sum();
+    for i in (0..=PIECES).rev() {
+        let known: f64 = (i + 1..=PIECES).map(|k| matrix[i][k] * right[k]).sum();
         right[i] = (right[i] - known) / matrix[i][i];
     }
     right
@@ -199,12 +218,14 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Stream};
 
+    const USUAL: Factors = [0.8, 0.8, 0.8, 0.5, 0.5];
+
     /// Rows that the second piece tells apart, the others not.
-    fn example(rows: usize) -> (Vec<[f64; 4]>, Vec<f64>, Vec<f64>) {
+    fn example(rows: usize) -> (Vec<Factors>, Vec<f64>, Vec<f64>) {
         let mut random = Stream::new(4, Purpose::Shuffle, 0);
         let targets: Vec<f64> = (0..rows).map(|row| f64::from(u8::from(row % 4 == 0))).collect();
         let row = |target: &f64| {
-            let mut row = [0.0; 4].map(|_| random.normal());
+            let mut row = [0.0; PIECES].map(|_| random.normal());
             row[1] += 2.0 * target;
             row
         };
@@ -214,11 +235,10 @@ mod tests {
     #[test]
     fn slopes_are_differences() {
         let (rows, targets, weights) = example(40);
-        let posterior =
-            Posterior { rows: &rows, targets: &targets, weights: &weights, usual: &[0.8, 0.8, 0.8, 1.0] };
-        let point = [0.3, -0.2, 0.1, 0.4, -0.5];
+        let posterior = Posterior { rows: &rows, targets: &targets, weights: &weights, usual: &USUAL };
+        let point = [0.3, -0.2, 0.1, 0.4, 0.2, -0.5];
         let (slope, _) = posterior.slope(&point);
-        for i in 0..5 {
+        for i in 0..=PIECES {
             let moved = |by: f64| {
                 let mut moved = point;
                 moved[i] += by;
@@ -232,23 +252,22 @@ mod tests {
     #[test]
     fn what_tells_rows_apart_counts_more_and_the_rest_less() {
         let (rows, targets, weights) = example(400);
-        let usual = [0.8, 0.8, 0.8, 1.0];
-        let posterior = Posterior { rows: &rows, targets: &targets, weights: &weights, usual: &usual };
+        let posterior = Posterior { rows: &rows, targets: &targets, weights: &weights, usual: &USUAL };
         let factors = posterior.factors();
-        assert!(factors[1] > 2.0 && [0, 2, 3].iter().all(|&i| factors[i] < 0.6 * usual[i]), "{factors:?}");
+        assert!(factors[1] > 2.0 && [0, 2, 3, 4].iter().all(|&i| factors[i] < 0.6 * USUAL[i]), "{factors:?}");
         let (slope, _) = posterior.slope(&posterior.most_likely());
         assert!(slope.iter().all(|slope| slope.abs() < 1e-3), "{slope:?}");
-        let none = Posterior { rows: &[], targets: &[], weights: &[], usual: &usual };
-        assert_eq!(none.factors(), usual, "without labels all stays as usual");
+        let none = Posterior { rows: &[], targets: &[], weights: &[], usual: &USUAL };
+        assert_eq!(none.factors(), USUAL, "without labels all stays as usual");
     }
 
     #[test]
     fn a_system_is_solved() {
-        let matrix: [Point; 5] = std::array::from_fn(|i| {
+        let matrix: [Point; PIECES + 1] = std::array::from_fn(|i| {
             std::array::from_fn(|j| if i == j { 3.0 } else { 1.0 / (1 + i + j) as f64 })
         });
-        let wanted = [1.0, -2.0, 0.5, 3.0, 4.0];
-        let right = std::array::from_fn(|i| (0..5).map(|j| matrix[i][j] * wanted[j]).sum());
+        let wanted = [1.0, -2.0, 0.5, 3.0, 4.0, -1.5];
+        let right = std::array::from_fn(|i| (0..=PIECES).map(|j| matrix[i][j] * wanted[j]).sum());
         for (found, wanted) in solved(matrix, right).iter().zip(wanted) {
             assert!((found - wanted).abs() < 1e-12);
         }
