@@ -9,7 +9,9 @@ use diad::metrics::{average_precision, roc_auc};
 use diad::table::{Source, quoted};
 use serde_json::json;
 
+use crate::columns::plural;
 use crate::input::Input;
+use crate::log;
 use crate::output;
 use crate::stop::Stoppable;
 
@@ -21,7 +23,7 @@ pub struct Args {
     model: PathBuf,
     /// The table, with the columns of the model and the label column; - for standard input
     table: PathBuf,
-    /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
+    /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no; rows without one are left out
     #[arg(long, value_name = "COL")]
     label: String,
     /// How to print the result
@@ -45,7 +47,14 @@ Examples:
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.model)?;
-    let (labels, scores) = score_labelled(&detector, &Input::new(&args.table)?, &args.label)?;
+    let (labels, scores, unlabelled) = score_labelled(&detector, &Input::new(&args.table)?, &args.label)?;
+    if labels.is_empty() && unlabelled > 0 {
+        bail!("label column {} is empty in all {unlabelled} rows; label some of them", quoted(&args.label));
+    }
+    if unlabelled > 0 {
+        let rows = plural(unlabelled, "row without a label is", "rows without a label are");
+        log::warn(&format!("{rows} left out"));
+    }
     let (Some(area), Some(precision)) = (roc_auc(&labels, &scores), average_precision(&labels, &scores))
     else {
         bail!(
@@ -74,8 +83,8 @@ pub fn run(args: &Args) -> Result<()> {
     })
 }
 
-/// Labels and scores of all rows.
-fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
+/// Labels and scores of the labelled rows, and how many have no label.
+fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Vec<bool>, Vec<f32>, usize)> {
     if detector.encoder().columns().iter().any(|column| column.source() == label) {
         let typed = output::typed(label).unwrap_or("and its name");
         bail!(
@@ -84,14 +93,22 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Ve
         );
     }
     let source = Stoppable(table);
-    let mut reader = source.open(&detector.encoder().selection().with_label(label))?;
-    let (mut labels, mut scores) = (Vec::new(), Vec::new());
+    let mut reader = source.open(&detector.encoder().selection().with_known_labels(label))?;
+    let (mut labels, mut scores, mut unlabelled) = (Vec::new(), Vec::new(), 0);
+    let mut found = Vec::new();
     while let Some(batch) = reader.next_batch()? {
-        let start = scores.len();
-        scores.resize(start + batch.rows(), 0.0);
-        detector.score_into(&batch, &mut scores[start..])?;
+        found.clear();
+        found.resize(batch.rows(), 0.0);
+        detector.score_into(&batch, &mut found)?;
         // The label is the last selected column.
-        labels.extend(batch.column(batch.names().len() - 1).iter().map(|&label| label == 1.0));
+        for (&label, &score) in batch.column(batch.names().len() - 1).iter().zip(&found) {
+            if label.is_nan() {
+                unlabelled += 1;
+            } else {
+                labels.push(label == 1.0);
+                scores.push(score);
+            }
+        }
     }
-    Ok((labels, scores))
+    Ok((labels, scores, unlabelled))
 }

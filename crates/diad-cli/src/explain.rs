@@ -39,7 +39,7 @@ pub struct Args {
     /// A folder for plots of all terms as SVG and PNG files, with the first explained row marked in green
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// An earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
+    /// With --plots: an earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
     #[arg(long, value_name = "MODEL0", requires = "plots")]
     before: Option<PathBuf>,
     /// Explain the trees themselves, not the tables made of them; diad info says how close these are

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use diad::explain::{Explainer, compare};
 use diad::table::printable;
 use diad::{Detector, Labelled, Learner, Loss, TuneParams, Tuned};
 
+use crate::columns::plural;
 use crate::input::Input;
 use crate::log;
 use crate::output::{self, shown};
@@ -40,23 +41,23 @@ pub struct Args {
     #[arg(long, value_enum)]
     loss: Option<Losses>,
     /// By how much an anomaly must score higher than a normal row, for --loss auc [default: 1; paper: 0]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     margin: Option<f64>,
-    /// Leave splits as they are and move the weights of leaves alone
+    /// Let the descent leave splits as they are and move the weights of leaves alone
     #[arg(long)]
     freeze_structure: bool,
     /// Most steps of the descent [default: 400]
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
     /// Learning rate of the descent [default: 0.002]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     learning_rate: Option<f64>,
     /// What one unit of the model's score counts against the labels, as log odds, before held-out labels say otherwise; 0
     /// forgets it [default: 0.6]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     prior: Option<f64>,
     /// How far learned functions may go, as a standard deviation of log odds [default: 6]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     amplitude: Option<f64>,
     /// Seed of what is drawn at random
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -94,13 +95,26 @@ const NAMED_CHANGES: usize = 5;
 const FEW: usize = 15;
 
 impl Args {
-    fn params(&self) -> TuneParams {
+    fn params(&self) -> Result<TuneParams> {
         let plain = TuneParams::default();
         let descends = match self.learner {
             Some(learner) => learner == Learners::Descent,
             None => self.loss.is_some(),
         };
-        TuneParams {
+        let of_descent = [
+            ("--loss", self.loss.is_some()),
+            ("--margin", self.margin.is_some()),
+            ("--freeze-structure", self.freeze_structure),
+            ("--steps", self.steps.is_some()),
+            ("--learning-rate", self.learning_rate.is_some()),
+        ];
+        let of_functions = [("--prior", self.prior.is_some()), ("--amplitude", self.amplitude.is_some())];
+        let (idle, learner) =
+            if descends { (&of_functions[..], "functions") } else { (&of_descent[..], "descent") };
+        if let Some((option, _)) = idle.iter().find(|(_, given)| *given) {
+            bail!("{option} is of --learner {learner}; leave it away, or add --learner {learner}");
+        }
+        Ok(TuneParams {
             learner: if descends { Learner::Descent } else { Learner::Functions },
             prior: self.prior.unwrap_or(plain.prior),
             amplitude: self.amplitude.unwrap_or(plain.amplitude),
@@ -111,12 +125,12 @@ impl Args {
             learning_rate: self.learning_rate.unwrap_or(plain.learning_rate),
             seed: self.seed,
             ..plain
-        }
+        })
     }
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let params = args.params();
+    let params = args.params()?;
     params.validate()?;
     let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
     inputs.extend(args.valid.as_deref());
@@ -126,9 +140,22 @@ pub fn run(args: &Args) -> Result<()> {
     let labelled = read(&first, &args.table, &args.label)?;
     if labelled.contradictions() > 0 {
         let rows = labelled.contradictions();
-        log::warn(&format!("{rows} labelled rows are the same as another row with the other label"));
+        log::warn(&format!(
+            "{rows} labelled rows are the same as another row with the other label; they pull against each other"
+        ));
     }
-    let validation = args.valid.as_deref().map(|table| read(&first, table, &args.label)).transpose()?;
+    let in_validation = |error: anyhow::Error, table: &Path| match error.downcast_ref() {
+        Some(diad::Error::Stopped) => error,
+        _ => {
+            let said = format!("validation table {}: {error}", shown(table));
+            error.context(said)
+        }
+    };
+    let validation = args
+        .valid
+        .as_deref()
+        .map(|table| read(&first, table, &args.label).map_err(|error| in_validation(error, table)));
+    let validation = validation.transpose()?;
     let tuned = {
         let tuning = Tuning::start();
         first.tune(&labelled, validation.as_ref(), &params, &mut |progress| tuning.step(progress))?
@@ -158,13 +185,14 @@ fn summary(
     target: &Path,
 ) -> Result<String> {
     let mut text = format!(
-        "Learned from {} anomalies and {} normal rows in {seconds:.1} s; the model is in {}.\n",
-        labelled.anomalies(),
-        labelled.normals(),
+        "Learned from {} and {} in {seconds:.1} s; the model is in {}.\n",
+        plural(labelled.anomalies(), "anomaly", "anomalies"),
+        plural(labelled.normals(), "normal row", "normal rows"),
         shown(target),
     );
     if tuned.stand_ins > 0 {
-        writeln!(text, "{} unlabelled rows stood in for normal ones.", tuned.stand_ins)?;
+        let rows = plural(tuned.stand_ins, "unlabelled row stood in", "unlabelled rows stood in");
+        writeln!(text, "{rows} for normal ones.")?;
     }
     let mut row = |name: &str, [before, after]: [f64; 2]| {
         writeln!(text, "{name:<32} {before:.4} before, {after:.4} after")
@@ -175,14 +203,21 @@ fn summary(
     if let Some(areas) = tuned.validation {
         row("ROC-AUC of the validation table", areas)?;
     }
+    if areas.is_none() {
+        writeln!(text, "How well labels held out are ranked takes two of each kind to tell.")?;
+    }
     if labelled.anomalies() < FEW {
         writeln!(
             text,
             "With so few labels this says little of anomalies of other kinds; they may rank lower now."
         )?;
     }
-    writeln!(text, "Changed most")?;
     let comparison = compare(&Explainer::new(first), &Explainer::new(&tuned.detector))?;
+    if comparison.changes.iter().all(|change| change.size == 0.0) {
+        writeln!(text, "Nothing changed: no step of the descent ranked labels held out better.")?;
+        return Ok(text);
+    }
+    writeln!(text, "Changed most")?;
     let names = first.encoder().columns();
     for change in comparison.changes.iter().take(NAMED_CHANGES) {
         let columns: Vec<String> =

@@ -290,9 +290,10 @@ pub enum Error {
     },
     /// A cell of a label column is neither yes nor no.
     #[error(
-        "label column {}, {place}: {} is not a label; write 1 for an anomaly and 0 for a normal row",
+        "label column {}, {place}: {}; write 1 for an anomaly and 0 for a normal row{}",
         quoted(column),
-        quoted(cell)
+        if cell.is_empty() { "there is no label".to_owned() } else { format!("{} is not a label", quoted(cell)) },
+        if cell.is_empty() { ", or leave rows without a label out" } else { "" }
     )]
     Label {
         /// The column.

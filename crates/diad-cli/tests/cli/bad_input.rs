@@ -258,6 +258,9 @@ fn labels_that_are_not_labels() {
     };
     assert_snapshot!(eval("x,y,l\n1,2,0\n1,2,2\n", "l"), @r#"diad: label column "l", line 3: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
     assert_snapshot!(eval("x,y,l\n1,2,maybe\n", "l"), @r#"diad: label column "l", line 2: "maybe" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(eval("x,y,l\n1,2,\n1,3,\n", "l"), @r#"diad: label column "l" is empty in all 2 rows; label some of them"#);
+    let report = folder.diad(&["report", "model.diad", "t.csv", "--label", "l", "-o", "r.html"]).fails();
+    assert_snapshot!(report, @r#"diad: label column "l", line 2: there is no label; write 1 for an anomaly and 0 for a normal row, or leave rows without a label out"#);
     assert_snapshot!(eval("x,y,l\n1,2,no\n1,2,no\n", "l"), @r#"diad: label column "l" is 0 in all 2 rows; give a table with both anomalies and normal rows"#);
     assert_snapshot!(eval("x,y,l\n1,2,0\n", "fraud"), @r#"diad: the table has no column "fraud"; its columns are "x", "y", "l""#);
     assert_snapshot!(eval("x,y,l\n1,2,0\n", "x"), @r#"diad: the model was trained with column "x" as a feature; train it again with --label x"#);

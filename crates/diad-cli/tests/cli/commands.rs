@@ -130,6 +130,12 @@ fn eval_measures_the_ranking() {
     let words = folder.read_text("table.csv").replace(",1\n", ",Yes\n").replace(",0\n", ",no\n");
     folder.write("words.csv", words);
     assert_eq!(folder.diad(&["eval", "model.diad", "words.csv", "--label", "label"]).succeeds(), text);
+    // Rows without a label are left out, and said to be.
+    let unlabelled = table.lines().find(|line| line.ends_with(",0")).unwrap().trim_end_matches('0');
+    folder.write("some.csv", format!("{table}{unlabelled}\n{unlabelled}\n"));
+    let some = folder.diad(&["eval", "model.diad", "some.csv", "--label", "label"]);
+    assert_eq!((some.stdout.as_str(), some.code), (text.as_str(), Some(0)), "{}", some.stderr);
+    assert_eq!(some.stderr.trim(), "diad: warning: 2 rows without a label are left out");
 }
 
 #[test]

@@ -92,12 +92,18 @@ fn labels_that_cannot_be_learned_from() {
     assert_snapshot!(with("x,y,label\n1,2,0\n1,3,\n"), @"diad: no row is labelled as an anomaly; label at least one row with 1");
     assert_snapshot!(with("x,y,label\n1,2,0\n1,2,2\n"), @r#"diad: label column "label", line 3: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
     assert_snapshot!(with("x,y,label\n1,2,1\n"), @"diad: there are only anomalies; label normal rows with 0, or add rows whose label is empty, which then stand in for them");
-    assert_snapshot!(with("x,label\n1,1\n2,0\n"), @r#"diad: the table lacks column "y" of the model; if its column "label" is meant, rename it; else give a table with all columns the model was trained on"#);
+    assert_snapshot!(with("x,label\n1,1\n2,0\n"), @r#"diad: the table lacks column "y" of the model; give a table with all columns the model was trained on"#);
     assert_snapshot!(with("x,y\n1,1\n"), @r#"diad: the table has no column "label"; its columns are "x", "y""#);
     let labels = "x,y,label\n1,2,1\n0,1,0\n0.5,1,0\n";
     folder.write("labels.csv", labels);
     folder.write("valid.csv", "x,y,label\n1,2,0\n1,3,\n");
     assert_snapshot!(tune(&folder, &["--valid", "valid.csv"]).fails(), @"diad: the validation table has no anomalies (label 1); give one with both");
+    folder.write("valid.csv", "x,y\n1,2\n");
+    assert_snapshot!(tune(&folder, &["--valid", "valid.csv"]).fails(), @r#"diad: validation table valid.csv: the table has no column "label"; its columns are "x", "y""#);
+    assert_snapshot!(tune(&folder, &["--prior", "-1"]).fails(), @"diad: prior is -1, but it must be from 0 to 1000");
+    assert_snapshot!(tune(&folder, &["--steps", "10"]).fails(), @"diad: --steps is of --learner descent; leave it away, or add --learner descent");
+    assert_snapshot!(tune(&folder, &["--learner", "functions", "--loss", "bce"]).fails(), @"diad: --loss is of --learner descent; leave it away, or add --learner descent");
+    assert_snapshot!(tune(&folder, &["--loss", "auc", "--prior", "1"]).fails(), @"diad: --prior is of --learner functions; leave it away, or add --learner functions");
     assert_snapshot!(tune(&folder, &["--amplitude", "0"]).fails(), @"diad: amplitude is 0, but it must be from 0.001 to 1000");
     let same =
         folder.diad(&["tune", "model.diad", "labels.csv", "--label", "label", "-o", "model.diad"]).fails();
@@ -117,5 +123,5 @@ fn contradictory_labels_are_counted() {
     folder.write("labels.csv", "x,y,label\n1,2,1\n1,2,0\n0,1,0\n0.5,1,0\n");
     let answer = tune(&folder, &[]);
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
-    assert_snapshot!(answer.stderr, @"diad: warning: 2 labelled rows are the same as another row with the other label");
+    assert_snapshot!(answer.stderr, @"diad: warning: 2 labelled rows are the same as another row with the other label; they pull against each other");
 }

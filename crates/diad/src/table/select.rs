@@ -117,7 +117,8 @@ impl Selection {
                 let missing: Vec<String> =
                     wanted.iter().filter(|name| !positions.contains_key(name.as_str())).cloned().collect();
                 if !missing.is_empty() {
-                    let others = names.iter().filter(|name| !wanted.contains(name)).cloned().collect();
+                    let other = |name: &&String| !wanted.contains(name) && self.label.as_ref() != Some(name);
+                    let others = names.iter().filter(other).cloned().collect();
                     return Err(Error::MissingColumns { names: missing, others });
                 }
                 wanted.iter().filter_map(|name| positions.get(name.as_str()).copied()).collect()

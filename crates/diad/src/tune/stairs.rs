@@ -249,7 +249,8 @@ mod tests {
     #[test]
     fn rows_held_out_teach_nothing() {
         let (detector, lesson) = example();
-        let held_out = Stairs::new(&Basis::new(&detector, &lesson), &lesson, &TuneParams::default()).held_out(3);
+        let held_out =
+            Stairs::new(&Basis::new(&detector, &lesson), &lesson, &TuneParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
             let plain = pieces::of(Stairs::new(&basis, kept, &TuneParams::default()).tables());
