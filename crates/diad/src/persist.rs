@@ -15,7 +15,7 @@ use crate::error::{ModelFault, file_error};
 use crate::model::{Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
 use crate::params::Params;
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
-use crate::tune::{Origin, PAIRED_COLUMNS};
+use crate::tune::{MOST_NEW_GRIDS, Origin};
 use crate::{Detector, Error, Result};
 
 const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
@@ -244,7 +244,7 @@ impl Header {
         let features = self.encoder.features().len();
         let known = |&feature: &u32| (feature as usize) < features;
         let sized = |nodes: &usize| (2..=1024).contains(nodes);
-        let tuned = if self.origin.is_some() { PAIRED_COLUMNS * (PAIRED_COLUMNS - 1) / 2 } else { 0 };
+        let tuned = if self.origin.is_some() { MOST_NEW_GRIDS } else { 0 };
         self.curves.len() <= features
             && self.grids.len() < features.max(1) + tuned
             && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))

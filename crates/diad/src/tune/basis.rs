@@ -11,8 +11,11 @@ use crate::model::{Curve, Grid, Tables};
 /// Nodes of a new curve, and of each side of a grid.
 const CURVE_NODES: usize = 64;
 const GRID_NODES: usize = 24;
-/// Columns whose pairs get grids.
-pub const PAIRED_COLUMNS: usize = 24;
+/// Columns whose pairs get grids, in each of the ways functions are learned.
+const PAIRED_COLUMNS: usize = 24;
+/// Grids that learning may add, at most: with a validation table there are functions of the first shares, and of the last with three
+/// settings, each with pairs of its own columns.
+pub const MOST_NEW_GRIDS: usize = 4 * (PAIRED_COLUMNS * (PAIRED_COLUMNS - 1) / 2);
 /// Distances over which functions vary: in interquartile ranges near the median, and in shares of the rows.
 const LENGTH: f64 = 1.0;
 const RANK_LENGTH: f64 = 0.6;

@@ -24,7 +24,7 @@ use crate::model::Combination;
 use crate::profile::{Profile, Spread};
 use crate::{Detector, Error, Result};
 use basis::Basis;
-pub use basis::PAIRED_COLUMNS;
+pub use basis::MOST_NEW_GRIDS;
 pub use labels::{Digest, Labelled};
 use lesson::Lesson;
 pub use loss::Loss;

@@ -268,3 +268,45 @@ fn one_label_of_each_kind_is_enough() {
         assert!(area_of(&tuned.detector).is_finite());
     }
 }
+
+/// Each way of learning may pair other columns, where there are many.
+#[test]
+fn a_tuned_file_of_many_columns_is_read_again() {
+    let wide = |rows: usize, seed: u64| {
+        let mut random = Stream::new(seed, Purpose::Shuffle, 1);
+        let mut columns = vec![Vec::new(); 61];
+        for row in 0..rows {
+            let anomaly = row % 6 == 1;
+            for (index, column) in columns[..60].iter_mut().enumerate() {
+                let moved = f64::from(u8::from(anomaly && index % 4 == 0));
+                column.push(random.normal() * (1.0 + index as f64 / 30.0) + moved);
+            }
+            columns[60].push(f64::from(u8::from(anomaly)));
+        }
+        let names = (0..60).map(|index| format!("c{index}")).chain([LABEL.to_owned()]).collect();
+        Table::new(names, columns).unwrap()
+    };
+    let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Bent).unwrap();
+    let params = Params {
+        scale: Scale::Bent,
+        trees: 6,
+        steps: 10,
+        warmup: 2,
+        anneal: 5,
+        batch: 64,
+        ..Params::default()
+    };
+    let first = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let (labelled, valid) = (read(&first, &wide(120, 2)), read(&first, &wide(120, 3)));
+    for valid in [None, Some(&valid)] {
+        let tuned = first.tune(&labelled, valid, &TuneParams::default(), &mut go_on).unwrap().detector;
+        let (_, _, _, score) = tuned.parts();
+        assert!(
+            score.tables.grids.len() > 60 + 276,
+            "{} grids: pairs of one set of columns",
+            score.tables.grids.len()
+        );
+        let loaded = from_bytes(&to_bytes(&tuned).unwrap()).unwrap();
+        assert_eq!(tuned.score(&wide(50, 4)).unwrap(), loaded.score(&wide(50, 4)).unwrap());
+    }
+}
