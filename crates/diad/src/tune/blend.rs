@@ -1,5 +1,5 @@
 //! With a validation table: the score is blended from what was learned in several ways and from the parts of the first
-//! score. Beginning from what is learned without such a table, what ranks its rows surely better is added, step by step.
+//! score. Beginning from what is learned without such a table, what ranks samples of its rows better is added, step by step.
 
 use std::ops::ControlFlow;
 

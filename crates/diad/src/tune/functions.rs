@@ -65,9 +65,7 @@ impl<'a> Functions<'a> {
     /// The functions at each row, learned without the part of the rows it belongs to, of so many parts.
     pub fn held_out(&self, folds: usize) -> Vec<f64> {
         let fold = |row| self.lesson.fold(row, folds);
-        let values: Vec<Vec<f64>> =
-            (0..folds).into_par_iter().map(|held| self.learn_from(|row| fold(row) != held).values).collect();
-        (0..self.targets.len()).map(|row| values[fold(row)][row]).collect()
+        self.lesson.held_out(folds, |held| self.learn_from(|row| fold(row) != held).values)
     }
 
     fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned<'a> {

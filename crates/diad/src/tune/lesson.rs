@@ -118,6 +118,17 @@ impl Lesson {
         if row < anomalies { row % folds } else { (row - anomalies) % folds }
     }
 
+    /// What is learned of each row without the part of the rows it belongs to, of so many parts; `learned_without` gives it for
+    /// all rows, without one part.
+    pub fn held_out(
+        &self,
+        folds: usize,
+        learned_without: impl Fn(usize) -> Vec<f64> + Sync + Send,
+    ) -> Vec<f64> {
+        let values: Vec<Vec<f64>> = (0..folds).into_par_iter().map(learned_without).collect();
+        (0..self.labels.len()).map(|row| values[self.fold(row, folds)][row]).collect()
+    }
+
     /// Splits into so many parts alike: for each, the rows to learn from and those held out.
     pub fn folds(&self, folds: usize) -> Vec<(Self, Self)> {
         let split = |held: usize| {

@@ -4,8 +4,6 @@
 //! columns with a chance in proportion to how much of the loss it takes away, and a tenth of it is taken (boosting). So stairs
 //! keep to the few columns that matter, where smooth functions spread over all; what both say together is surer than either.
 
-use rayon::prelude::*;
-
 use super::TuneParams;
 use super::basis::{Axis, Basis};
 use super::lesson::Lesson;
@@ -89,9 +87,7 @@ impl<'a> Stairs<'a> {
     /// The stairs at each row, learned without the part of the rows it belongs to, of so many parts.
     pub fn held_out(&self, folds: usize) -> Vec<f64> {
         let fold = |row| self.lesson.fold(row, folds);
-        let values: Vec<Vec<f64>> =
-            (0..folds).into_par_iter().map(|held| self.learn_from(|row| fold(row) != held).values).collect();
-        (0..self.lesson.labels.len()).map(|row| values[fold(row)][row]).collect()
+        self.lesson.held_out(folds, |held| self.learn_from(|row| fold(row) != held).values)
     }
 
     fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned {
