@@ -64,8 +64,7 @@ impl<'a> Functions<'a> {
 
     /// The functions at each row, learned without the part of the rows it belongs to, of so many parts.
     pub fn held_out(&self, folds: usize) -> Vec<f64> {
-        let fold = |row| self.lesson.fold(row, folds);
-        self.lesson.held_out(folds, |held| self.learn_from(|row| fold(row) != held).values)
+        self.lesson.held_out(folds, |kept| self.learn_from(kept).values)
     }
 
     fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned<'a> {

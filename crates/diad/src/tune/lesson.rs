@@ -118,14 +118,15 @@ impl Lesson {
         if row < anomalies { row % folds } else { (row - anomalies) % folds }
     }
 
-    /// What is learned of each row without the part of the rows it belongs to, of so many parts; `learned_without` gives it for
-    /// all rows, without one part.
+    /// What is learned of each row without the part of the rows it belongs to, of so many parts; `learn` is told which rows to
+    /// learn from and gives what follows for all rows.
     pub fn held_out(
         &self,
         folds: usize,
-        learned_without: impl Fn(usize) -> Vec<f64> + Sync + Send,
+        learn: impl Fn(&dyn Fn(usize) -> bool) -> Vec<f64> + Sync,
     ) -> Vec<f64> {
-        let values: Vec<Vec<f64>> = (0..folds).into_par_iter().map(learned_without).collect();
+        let without = |held: usize| learn(&|row| self.fold(row, folds) != held);
+        let values: Vec<Vec<f64>> = (0..folds).into_par_iter().map(without).collect();
         (0..self.labels.len()).map(|row| values[self.fold(row, folds)][row]).collect()
     }
 
