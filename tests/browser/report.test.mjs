@@ -52,18 +52,19 @@ async function open(path, options = {}) {
 const demo = () => join(folder, "demo", "report.html");
 const count = async (page) => Number((await page.textContent("#flagged")).split(" ")[0].replaceAll(",", ""));
 
-// Scrolls through the page, so that every plot is drawn.
+// Scrolls from plot to plot, waiting until each is drawn: plots are drawn when they come into view.
 async function drawAll(page) {
   await page.evaluate(async () => {
     const more = document.getElementById("more-pairs");
     if (!more.hidden) more.click();
-    for (let y = 0; y < document.body.scrollHeight; y += 400) {
-      window.scrollTo(0, y);
-      await new Promise((done) => setTimeout(done, 20));
+    for (const plot of document.querySelectorAll("figure.plot")) {
+      while (!plot.querySelector("svg")) {
+        plot.scrollIntoView();
+        await new Promise((done) => setTimeout(done, 10));
+      }
     }
     window.scrollTo(0, 0);
   });
-  await page.waitForFunction(() => [...document.querySelectorAll("figure.plot")].every((f) => f.querySelector("svg")));
 }
 
 test("the report of the demo loads without a complaint or a request", async () => {

@@ -65,8 +65,8 @@ settings! {
     weight_trees: f64, "X", "Weight of the trees in the score; 0 trains none";
     weight_tails: f64, "X", "Weight of how far into the tails of its columns a row lies";
     weight_columns: f64, "X", "Weight of how sparse the data are around a row, column by column";
-    weight_relations: f64, "X", "Weight of how unlikely a row is, given which columns go together";
-    relation_strength: f64, "X", "How much a broken relation between two columns counts against an unlikely value of one";
+    weight_relations: f64, "X", "Weight of how unlikely the values of columns that go together are, given each other";
+    weight_cuts: f64, "X", "Weight of how soon a row is alone when rows are cut apart, by columns and pairs of columns";
     layers: usize, "N", "Layers of trees; a layer's trees may build on the outputs of all earlier layers";
     trees: usize, "N", "Trees in each layer";
     grove: usize, "N", "Trees of a layer that build on the same earlier trees; where there are more, they form several groves";
@@ -156,7 +156,7 @@ mod tests {
             weight_tails: 0.75,
             weight_columns: 0.25,
             weight_relations: 1.75,
-            relation_strength: 2.5,
+            weight_cuts: 2.5,
             layers: 4,
             trees: 301,
             grove: 302,

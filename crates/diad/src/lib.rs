@@ -23,7 +23,7 @@ mod tune;
 
 pub use checkpoint::Checkpoints;
 pub use error::{CheckpointFault, Error, ModelFault, Result};
-pub use params::{Params, Scale};
+pub use params::{Params, Scale, ScorePart};
 pub use score::Detector;
 pub use train::{Progress, Work, fit};
 pub use tune::{Digest, Labelled, Learner, Loss, Origin, TuneParams, TuneProgress, Tuned};

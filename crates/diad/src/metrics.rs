@@ -64,6 +64,32 @@ pub fn top(scores: &[f32], count: usize) -> Vec<usize> {
     order
 }
 
+/// The correlation (Pearson's) of two columns of numbers: 1 if one rises in proportion to the other, 0 if they have
+/// nothing to do with each other or one of them does not vary.
+///
+/// ```
+/// let correlation = diad::metrics::correlation(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
+/// assert!((correlation - 1.0).abs() < 1e-12);
+/// ```
+///
+/// # Panics
+/// If they are not of the same length.
+pub fn correlation(first: &[f32], second: &[f32]) -> f64 {
+    assert_eq!(first.len(), second.len(), "as many numbers");
+    let mean = |values: &[f32]| {
+        values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len().max(1) as f64
+    };
+    let (a, b) = (mean(first), mean(second));
+    let mut products = [0.0; 3];
+    for (&x, &y) in first.iter().zip(second) {
+        let (x, y) = (f64::from(x) - a, f64::from(y) - b);
+        products.iter_mut().zip([x * x, x * y, y * y]).for_each(|(sum, product)| *sum += product);
+    }
+    let [xx, xy, yy] = products;
+    let spread = xx.sqrt() * yy.sqrt();
+    if spread > 0.0 { (xy / spread).clamp(-1.0, 1.0) } else { 0.0 }
+}
+
 /// How sure it is that a row is among the `contamination` (a share) most anomalous ones, had the training rows been drawn
 /// anew: `below` of the `rows` training rows score no higher. After Perini, Vercruyssen and Davis, *Quantifying the confidence
 /// of anomaly detectors in their example-wise predictions* (ECML PKDD 2020).

@@ -1,6 +1,7 @@
 //! The settings of a fit.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Error, Result};
 
@@ -15,6 +16,45 @@ pub enum Scale {
     Bent,
     /// Both: every tree chooses.
     Both,
+}
+
+/// A part of the score. The score is the sum of all parts, put together in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScorePart {
+    /// How far into the tails of its columns a row lies.
+    Tails,
+    /// How sparse the data are around a row, column by column.
+    Columns,
+    /// The trees.
+    Trees,
+    /// How unlikely the values of columns that go together are, given each other.
+    Relations,
+    /// How soon a row is alone when rows are cut apart, by columns and pairs of columns.
+    Cuts,
+}
+
+impl ScorePart {
+    /// All parts, in the order in which they are added.
+    pub const ALL: [Self; 5] = [Self::Tails, Self::Columns, Self::Trees, Self::Relations, Self::Cuts];
+
+    /// What its weight is multiplied by, given its correlation with the sum of the parts before it: a part that says the
+    /// same as they do counts in full, one that says the opposite not at all. Tails and columns always count in full.
+    ///
+    /// ```
+    /// use diad::ScorePart;
+    ///
+    /// assert_eq!(ScorePart::Tails.counted(-0.5), 1.0);
+    /// assert_eq!(ScorePart::Trees.counted(1.0), 1.0);
+    /// assert!(ScorePart::Trees.counted(0.5) < 0.2);
+    /// ```
+    pub fn counted(self, correlation: f64) -> f64 {
+        match self {
+            Self::Tails | Self::Columns => 1.0,
+            Self::Trees | Self::Relations | Self::Cuts => {
+                ((1.0 + correlation.clamp(-1.0, 1.0)) / 2.0).powi(8)
+            }
+        }
+    }
 }
 
 /// Every setting of a fit.
@@ -37,10 +77,10 @@ pub struct Params {
     pub weight_tails: f64,
     /// Weight of how sparse the data are around a row, column by column.
     pub weight_columns: f64,
-    /// Weight of how unlikely a row is, given which columns go together.
+    /// Weight of how unlikely the values of columns that go together are, given each other.
     pub weight_relations: f64,
-    /// How much a broken relation between two columns counts against an unlikely value of one.
-    pub relation_strength: f64,
+    /// Weight of how soon a row is alone when rows are cut apart, by columns and pairs of columns.
+    pub weight_cuts: f64,
     /// Layers of trees. A layer's trees may build on the outputs of all earlier layers.
     pub layers: usize,
     /// Trees in each layer.
@@ -84,10 +124,11 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             scale: Scale::Both,
-            weight_trees: 1.0,
+            weight_trees: 8.0,
             weight_tails: 1.0,
-            weight_columns: 1.0,
-            weight_relations: 1.0,
+            weight_columns: 2.0,
+            weight_relations: 200.0,
+            weight_cuts: 16.0,
             layers: 1,
             outputs: 1,
             grove: 100,
@@ -109,7 +150,7 @@ impl Params {
             weight_tails: 0.0,
             weight_columns: 0.0,
             weight_relations: 0.0,
-            relation_strength: 4.0,
+            weight_cuts: 0.0,
             layers: 3,
             trees: 300,
             grove: 300,
@@ -163,15 +204,21 @@ impl Params {
             ($($name:ident)*) => { vec![$(shown(stringify!($name), &self.$name),)*] };
         }
         listed!(
-            scale weight_trees weight_tails weight_columns weight_relations relation_strength layers trees grove depth outputs
-            attention feature_share interactions batch steps warmup learning_rate anneal min_temperature smoothing damping
+            scale weight_trees weight_tails weight_columns weight_relations weight_cuts layers trees grove depth
+            outputs attention feature_share interactions batch steps warmup learning_rate anneal min_temperature smoothing damping
             dropout seed
         )
     }
 
-    /// The weights of the parts of the score: trees, tails, columns, relations.
-    pub fn weights(&self) -> [f64; 4] {
-        [self.weight_trees, self.weight_tails, self.weight_columns, self.weight_relations]
+    /// The weight of a part of the score.
+    pub fn weight(&self, part: ScorePart) -> f64 {
+        match part {
+            ScorePart::Tails => self.weight_tails,
+            ScorePart::Columns => self.weight_columns,
+            ScorePart::Trees => self.weight_trees,
+            ScorePart::Relations => self.weight_relations,
+            ScorePart::Cuts => self.weight_cuts,
+        }
     }
 
     /// Checks every setting against its range.
@@ -182,18 +229,13 @@ impl Params {
         fn check(ok: bool, name: &'static str, value: impl ToString, must: &'static str) -> Result<()> {
             if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
         }
-        let names = ["weight-trees", "weight-tails", "weight-columns", "weight-pairs", "weight-relations"];
-        for (name, weight) in names.into_iter().zip(self.weights()) {
+        let weights = ScorePart::ALL.map(|part| self.weight(part));
+        let names = ["weight-tails", "weight-columns", "weight-trees", "weight-relations", "weight-cuts"];
+        for (name, weight) in names.into_iter().zip(weights) {
             check((0.0..=1e6).contains(&weight), name, weight, "from 0 to 1000000")?;
         }
-        let total: f64 = self.weights().iter().sum();
+        let total: f64 = weights.iter().sum();
         check(total >= 1e-6, "weight-trees", self.weight_trees, "above 0 where all other weights are 0")?;
-        check(
-            (0.0..=100.0).contains(&self.relation_strength),
-            "relation-strength",
-            self.relation_strength,
-            "from 0 to 100",
-        )?;
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
         check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
         check((1..=5000).contains(&self.grove), "grove", self.grove, "from 1 to 5000")?;
@@ -244,4 +286,14 @@ impl Params {
         check(self.damping > 0.0 && self.damping <= 1.0, "damping", self.damping, "above 0 and at most 1")?;
         check((0.0..1.0).contains(&self.dropout), "dropout", self.dropout, "from 0 to below 1")
     }
+}
+
+/// The settings of a model file. Those written before there were cuts know no weight for them, and have a
+/// setting that is no more.
+pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result::Result<Params, D::Error> {
+    let mut settings = serde_json::Map::deserialize(file)?;
+    if settings.remove("relation_strength").is_some() {
+        settings.insert("weight_cuts".into(), 0.0.into());
+    }
+    serde_json::from_value(settings.into()).map_err(D::Error::custom)
 }

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
 use crate::model::{Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
-use crate::params::Params;
+use crate::params::{self, Params};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
+use crate::train::CUT_PAIRS;
 use crate::tune::{MOST_NEW_GRIDS, Origin};
 use crate::{Detector, Error, Result};
 
@@ -30,6 +31,7 @@ const CHECKSUM: usize = 4;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
+    #[serde(deserialize_with = "params::of_any_version")]
     params: Params,
     encoder: Encoder,
     training_rows: u64,
@@ -246,7 +248,7 @@ impl Header {
         let sized = |nodes: &usize| (2..=1024).contains(nodes);
         let tuned = if self.origin.is_some() { MOST_NEW_GRIDS } else { 0 };
         self.curves.len() <= features
-            && self.grids.len() < features.max(1) + tuned
+            && self.grids.len() < features.max(1) + CUT_PAIRS + tuned
             && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
             && self.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
     }

@@ -30,6 +30,8 @@ pub enum Purpose {
     Votes = 10,
     /// Steps of curves learned from labels.
     Stairs = 11,
+    /// Rows that are cut apart, and by which column.
+    Cuts = 12,
 }
 
 /// One stream of random numbers.

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use diad::encode::Encoder;
 use diad::table::{FileSource, Source};
-use diad::{Params, Scale};
+use diad::{Params, Scale, ScorePart};
 
 use crate::data::{LABEL, labelled};
 use crate::options::digest;
@@ -17,60 +17,46 @@ use crate::sets::Set;
 const NORMAL: usize = 40_000;
 const ANOMALOUS: usize = 20_000;
 
-/// A kind of part: at most one of each kind is in a recipe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Trees,
-    Tails,
-    Columns,
-    Relations,
-}
-
 /// One way to make a part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ingredient {
-    /// Its kind.
-    pub kind: Kind,
+    /// Which part: a recipe has at most one ingredient of each.
+    pub part: ScorePart,
     /// Its name in the tables.
     pub name: &'static str,
     /// The settings that make a score of it alone.
     pub params: Params,
 }
 
-/// Every way to make a part that the search looks at.
+/// Every way to make a part that the search looks at, in the order in which parts are added.
 pub fn all() -> Vec<Ingredient> {
     let nothing = Params {
         weight_trees: 0.0,
         weight_tails: 0.0,
         weight_columns: 0.0,
         weight_relations: 0.0,
+        weight_cuts: 0.0,
         scale: Scale::Bent,
         ..Params::default()
     };
     let trees = Params { weight_trees: 1.0, ..nothing.clone() };
     let columns = Params { weight_columns: 1.0, ..nothing.clone() };
-    let relations =
-        |relation_strength| Params { weight_relations: 1.0, relation_strength, ..nothing.clone() };
-    let ingredient = |kind, name, params| Ingredient { kind, name, params };
+    let ingredient = |part, name, params| Ingredient { part, name, params };
+    let linear = |params: &Params| Params { scale: Scale::Linear, ..params.clone() };
+    let both = Params { scale: Scale::Both, ..trees.clone() };
+    let layers = Params { layers: 3, trees: 100, outputs: 2, ..both.clone() };
+    use ScorePart::{Columns, Cuts, Relations, Tails, Trees};
     vec![
-        ingredient(
-            Kind::Trees,
-            "trees, linear",
-            Params { scale: Scale::Linear, feature_share: 0.4, ..trees.clone() },
-        ),
-        ingredient(Kind::Trees, "trees, bent", trees.clone()),
-        ingredient(Kind::Trees, "trees, both", Params { scale: Scale::Both, ..trees.clone() }),
-        ingredient(
-            Kind::Trees,
-            "trees, both, three layers",
-            Params { scale: Scale::Both, layers: 3, trees: 100, outputs: 2, ..trees },
-        ),
-        ingredient(Kind::Tails, "tails", Params { weight_tails: 1.0, ..nothing.clone() }),
-        ingredient(Kind::Columns, "columns, linear", Params { scale: Scale::Linear, ..columns.clone() }),
-        ingredient(Kind::Columns, "columns, bent", columns),
-        ingredient(Kind::Relations, "relations, 0", relations(0.0)),
-        ingredient(Kind::Relations, "relations, 2", relations(2.0)),
-        ingredient(Kind::Relations, "relations, 4", relations(4.0)),
+        ingredient(Tails, "tails", Params { weight_tails: 1.0, ..nothing.clone() }),
+        ingredient(Columns, "columns, linear", linear(&columns)),
+        ingredient(Columns, "columns, bent", columns),
+        ingredient(Trees, "trees, linear", Params { feature_share: 0.4, ..linear(&trees) }),
+        ingredient(Trees, "trees, bent", trees),
+        ingredient(Trees, "trees, both", both),
+        ingredient(Trees, "trees, both, three layers", layers),
+        ingredient(Relations, "relations", Params { weight_relations: 1.0, ..nothing.clone() }),
+        ingredient(Cuts, "cuts, no pairs", Params { weight_cuts: 1.0, interactions: 1, ..nothing.clone() }),
+        ingredient(Cuts, "cuts", Params { weight_cuts: 1.0, ..nothing }),
     ]
 }
 
@@ -81,6 +67,8 @@ pub struct Labels {
     rows: Vec<usize>,
     /// Whether each of them is an anomaly.
     pub chosen: Vec<bool>,
+    /// How many rows of the set each of them stands for.
+    pub weights: Vec<f64>,
 }
 
 /// Reads the labels of a set and chooses rows, evenly spread over the file.
@@ -99,8 +87,22 @@ pub fn labels(set: &Set, data: &Path) -> Result<Labels> {
     };
     let mut rows = [of(false, NORMAL), of(true, ANOMALOUS)].concat();
     rows.sort_unstable();
-    let chosen = rows.iter().map(|&row| all[row]).collect();
-    Ok(Labels { rows, chosen })
+    let chosen: Vec<bool> = rows.iter().map(|&row| all[row]).collect();
+    let share = |anomaly: bool| {
+        let count = |labels: &[bool]| labels.iter().filter(|&&label| label == anomaly).count() as f64;
+        count(&all) / count(&chosen).max(1.0)
+    };
+    let shares = [share(false), share(true)];
+    let weights = chosen.iter().map(|&anomaly| shares[usize::from(anomaly)]).collect();
+    Ok(Labels { rows, chosen, weights })
+}
+
+#[cfg(test)]
+impl Labels {
+    /// Rows that stand for themselves.
+    pub fn of(chosen: Vec<bool>) -> Self {
+        Self { rows: (0..chosen.len()).collect(), weights: vec![1.0; chosen.len()], chosen }
+    }
 }
 
 /// The scores of the chosen rows by each ingredient, from the cache or from a fit on all rows.
@@ -157,10 +159,10 @@ mod tests {
         let all = all();
         for (index, ingredient) in all.iter().enumerate() {
             assert!(ingredient.params.validate().is_ok());
-            let weights = ingredient.params.weights();
-            let alone: Vec<f64> =
-                (0..4).map(|part| f64::from(u8::from(part == ingredient.kind as usize))).collect();
-            assert_eq!(weights.to_vec(), alone, "{}", ingredient.name);
+            for part in ScorePart::ALL {
+                let alone = f64::from(u8::from(part == ingredient.part));
+                assert_eq!(ingredient.params.weight(part), alone, "{}", ingredient.name);
+            }
             for other in &all[..index] {
                 assert_ne!(ingredient.params, other.params);
                 assert_ne!(ingredient.name, other.name);

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::Result;
-use diad::metrics;
+use diad::{ScorePart, metrics};
 use rayon::prelude::*;
 
-use super::ingredients::{self, Ingredient, Kind};
+use super::ingredients::{self, Ingredient, Labels};
 use crate::render::{self, Grid, number};
 use crate::sets::Set;
 use crate::stats::{mean, ranks, standard_error};
@@ -38,51 +38,70 @@ pub struct Found {
     pub precision: f64,
 }
 
+/// Weights at which a part is tried, the default's first.
+fn tried(part: ScorePart) -> &'static [f64] {
+    match part {
+        ScorePart::Tails => &[1.0],
+        ScorePart::Columns => &[2.0, 1.0, 4.0],
+        ScorePart::Trees => &[8.0, 4.0, 16.0],
+        ScorePart::Relations => &[200.0, 100.0],
+        ScorePart::Cuts => &[16.0, 8.0, 32.0],
+    }
+}
+
 /// Every recipe of the search: at most one ingredient of each kind, at one of a few weights.
 pub fn recipes(ingredients: &[Ingredient]) -> Vec<Recipe> {
-    let choices = |kind: Kind, weights: &[f64]| -> Vec<Option<(usize, f64)>> {
-        let of_kind = (0..ingredients.len()).filter(|&i| ingredients[i].kind == kind);
-        let weighed = of_kind.flat_map(|i| weights.iter().map(move |&weight| Some((i, weight))));
-        std::iter::once(None).chain(weighed).collect()
-    };
-    let kinds = [
-        choices(Kind::Trees, &[0.5, 1.0, 2.0]),
-        choices(Kind::Tails, &[0.5, 1.0]),
-        choices(Kind::Columns, &[0.5, 1.0, 1.5]),
-        choices(Kind::Relations, &[0.5, 1.0]),
-    ];
     let mut recipes = vec![Vec::new()];
-    for choices in &kinds {
+    for part in ScorePart::ALL {
+        let of_part = (0..ingredients.len()).filter(|&i| ingredients[i].part == part);
+        let weighed = of_part.flat_map(|i| tried(part).iter().map(move |&weight| Some((i, weight))));
+        let choices: Vec<Option<(usize, f64)>> = std::iter::once(None).chain(weighed).collect();
         let longer = |recipe: &Vec<(usize, f64)>| {
             let recipe = recipe.clone();
             choices.iter().map(move |choice| recipe.iter().copied().chain(*choice).collect())
         };
         recipes = recipes.iter().flat_map(longer).collect();
     }
-    // A single part needs no weight but 1, and nothing is no recipe.
+    // A single part needs one weight alone, and nothing is no recipe.
     recipes.retain(|recipe: &Vec<_>| match recipe[..] {
         [] => false,
-        [(_, weight)] => weight == 1.0,
+        [(ingredient, weight)] => weight == tried(ingredients[ingredient].part)[0],
         _ => true,
     });
     recipes.into_iter().map(Recipe).collect()
 }
 
-/// How well every recipe does, from the scores of its ingredients.
-pub fn judge(ingredients: &[Ingredient], scores: &[Vec<f32>], labels: &[bool]) -> Vec<Found> {
+/// How well every recipe does, from the scores of its ingredients: as a fit does, each part is added by its weight and by how
+/// far it agrees with those before it.
+pub fn judge(ingredients: &[Ingredient], scores: &[Vec<f32>], labels: &Labels) -> Vec<Found> {
     let judge = |recipe: &Recipe| {
-        let mut total = vec![0.0f32; labels.len()];
-        for &(ingredient, weight) in &recipe.0 {
+        let mut total = vec![0.0f32; labels.chosen.len()];
+        for (place, &(ingredient, weight)) in recipe.0.iter().enumerate() {
             let part = &scores[ingredient];
-            total.iter_mut().zip(part).for_each(|(total, score)| *total += weight as f32 * score);
+            let agreement = if place == 0 { 1.0 } else { correlation(&total, part, &labels.weights) };
+            let factor = (weight * ingredients[ingredient].part.counted(agreement)) as f32;
+            total.iter_mut().zip(part).for_each(|(total, score)| *total += factor * score);
         }
         let percent = |figure: Option<f64>| 100.0 * figure.unwrap_or(f64::NAN);
         Found {
-            auc: percent(metrics::roc_auc(labels, &total)),
-            precision: percent(metrics::average_precision(labels, &total)),
+            auc: percent(metrics::roc_auc(&labels.chosen, &total)),
+            precision: percent(metrics::average_precision(&labels.chosen, &total)),
         }
     };
     recipes(ingredients).par_iter().map(judge).collect()
+}
+
+/// The correlation of two scores over rows that stand for more or fewer others.
+fn correlation(first: &[f32], second: &[f32], weights: &[f64]) -> f64 {
+    let mut sums = [0.0f64; 6];
+    for ((&x, &y), &weight) in first.iter().zip(second).zip(weights) {
+        let (x, y) = (f64::from(x), f64::from(y));
+        let terms = [1.0, x, y, x * x, x * y, y * y];
+        sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += weight * term);
+    }
+    let [n, x, y, xx, xy, yy] = sums;
+    let spread = ((xx - x * x / n) * (yy - y * y / n)).max(0.0).sqrt();
+    if spread > 0.0 { (xy - x * y / n) / spread } else { 0.0 }
 }
 
 /// Mean of a figure over the seeds, `[set][recipe]`.
@@ -105,7 +124,8 @@ struct Row {
     paper: Option<f64>,
     extra: Option<f64>,
     all: f64,
-    precision: Option<f64>,
+    /// Average precision over the paper's sets and over the further ones.
+    precisions: [Option<f64>; 2],
     rank: f64,
     spread: Option<f64>,
     shortfalls: Vec<String>,
@@ -125,7 +145,7 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
     page.push_str(&format!(
         "Every way to put the score together from at most one of each kind of part ({} recipes), judged by ROC-AUC in % on {} \
          sets, {} seeds; of large sets 40,000 normal rows and 20,000 anomalies are compared, after fits on all rows. A number \
-         before a part is its weight. 18 and 8: averages over the paper's sets and the further ones. AP: average precision over all sets, of the \
+         before a part is its weight; it counts by how far the part agrees with those before it. 18 and 8: averages over the paper's sets and the further ones. AP: average precision, of the \
          rows compared. Rank: mean rank among all recipes. ±: standard deviation of the average over the seeds. Short: sets more than 2 under the paper's DIAD. All \
          recipes are in recipes.csv.\n\n",
         recipes.len(),
@@ -133,7 +153,7 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
         judged[0].found.len()
     ));
     let table = |chosen: &[usize]| {
-        let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "AP", "rank", "±"]);
+        let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "AP 18", "AP 8", "rank", "±"]);
         chosen.iter().for_each(|&recipe| grid.push(rows[recipe].cells()));
         grid.markdown(2)
     };
@@ -147,7 +167,10 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
             neighbours(&recipes, &rows, &aucs, &ingredients, index)
         ));
     }
-    page.push_str(&format!("## Honest choice\n\n{}\n", leave_one_out(judged, &aucs, &rows, &recipes, index)));
+    page.push_str(&format!(
+        "## Honest choice\n\n{}\n",
+        leave_one_out(judged, [&aucs, &precisions], &rows, trees_alone(&ingredients, &recipes), index)
+    ));
     page.push_str(&render::origin(&[command], [commit]));
 
     let header = [
@@ -155,7 +178,8 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
         "average_18",
         "average_8",
         "average_all",
-        "average_precision",
+        "average_precision_18",
+        "average_precision_8",
         "mean_rank",
         "seed_deviation",
         "short",
@@ -168,7 +192,8 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
             number(row.paper, 3),
             number(row.extra, 3),
             number(Some(row.all), 3),
-            number(row.precision, 3),
+            number(row.precisions[0], 3),
+            number(row.precisions[1], 3),
             number(Some(row.rank), 1),
             number(row.spread, 3),
             row.shortfalls.join(" "),
@@ -178,14 +203,15 @@ pub fn write(folder: &Path, judged: &[Judged], command: &str, commit: &str) -> R
 }
 
 impl Row {
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 9] {
         [
             self.name.clone(),
             if self.shortfalls.is_empty() { render::NONE.into() } else { self.shortfalls.join(", ") },
             number(self.paper, 2),
             number(self.extra, 2),
             number(Some(self.all), 2),
-            number(self.precision, 2),
+            number(self.precisions[0], 2),
+            number(self.precisions[1], 2),
             number(Some(self.rank), 0),
             number(self.spread, 2),
         ]
@@ -221,7 +247,7 @@ fn rows(
             paper: of(Some(false), &found),
             extra: of(Some(true), &found),
             all: of(None, &found).unwrap_or(f64::NAN),
-            precision: of(None, &|set| precisions[set][index]),
+            precisions: [false, true].map(|extra| of(Some(extra), &|set| precisions[set][index])),
             rank: of(None, &|set| ranks_of_sets[set][index]).unwrap_or(f64::NAN),
             spread: standard_error(&by_seed).map(|error| error * (seeds as f64).sqrt()),
             shortfalls: (0..judged.len()).filter_map(shortfall).collect(),
@@ -233,7 +259,7 @@ fn rows(
 fn name(ingredients: &[Ingredient], recipe: &Recipe) -> String {
     let part = |&(ingredient, weight): &(usize, f64)| {
         let name = ingredients[ingredient].name;
-        if weight == 1.0 { name.to_string() } else { format!("{weight} {name}") }
+        if weight == 1.0 || recipe.0.len() == 1 { name.to_string() } else { format!("{weight} {name}") }
     };
     recipe.0.iter().map(part).collect::<Vec<_>>().join(" + ")
 }
@@ -241,22 +267,24 @@ fn name(ingredients: &[Ingredient], recipe: &Recipe) -> String {
 /// The recipe that the default settings are.
 fn default_recipe(ingredients: &[Ingredient]) -> Recipe {
     let default = diad::Params::default();
-    let relations = format!("relations, {}", default.relation_strength);
-    let wanted = [
-        ("trees, both", default.weight_trees),
-        ("tails", default.weight_tails),
-        ("columns, bent", default.weight_columns),
-        (relations.as_str(), default.weight_relations),
-    ];
-    let place = |name: &str| ingredients.iter().position(|ingredient| ingredient.name == name);
-    let part =
-        |&(name, weight): &(&str, f64)| place(name).filter(|_| weight > 0.0).map(|place| (place, weight));
-    Recipe(wanted.iter().filter_map(part).collect())
+    let part = |part: ScorePart| {
+        let name = match part {
+            ScorePart::Tails => "tails",
+            ScorePart::Columns => "columns, bent",
+            ScorePart::Trees => "trees, both",
+            ScorePart::Relations => "relations",
+            ScorePart::Cuts => "cuts",
+        };
+        let place = ingredients.iter().position(|ingredient| ingredient.name == name)?;
+        Some((place, default.weight(part))).filter(|(_, weight)| *weight > 0.0)
+    };
+    Recipe(ScorePart::ALL.into_iter().filter_map(part).collect())
 }
 
-/// The paper's kind of model: trees in the linear scale, the first ingredient, and nothing else.
-fn trees_alone(recipes: &[Recipe]) -> usize {
-    recipes.iter().position(|recipe| recipe.0 == [(0, 1.0)]).unwrap_or(0)
+/// The paper's kind of model: trees in the linear scale and nothing else.
+fn trees_alone(ingredients: &[Ingredient], recipes: &[Recipe]) -> usize {
+    let alone = |recipe: &Recipe| recipe.0.len() == 1 && ingredients[recipe.0[0].0].name == "trees, linear";
+    recipes.iter().position(alone).unwrap_or(0)
 }
 
 /// The default, its neighbours and its parts.
@@ -268,15 +296,17 @@ fn neighbours(
     default: usize,
 ) -> String {
     let parts = &recipes[default].0;
-    let kind = |&(ingredient, _): &(usize, f64)| ingredients[ingredient].kind as usize;
-    let by_kind = |recipe: &Recipe, wanted: usize| recipe.0.iter().copied().find(|part| kind(part) == wanted);
+    let of = |recipe: &Recipe, wanted: ScorePart| {
+        recipe.0.iter().copied().find(|&(ingredient, _)| ingredients[ingredient].part == wanted)
+    };
+    let differs = |recipe: &Recipe, part: ScorePart| of(recipe, part) != of(&recipes[default], part);
     let differences =
-        |recipe: &Recipe| (0..4).filter(|&k| by_kind(recipe, k) != by_kind(&recipes[default], k)).count();
+        |recipe: &Recipe| ScorePart::ALL.into_iter().filter(|&part| differs(recipe, part)).count();
     let near = (0..recipes.len()).filter(|&i| differences(&recipes[i]) == 1);
     let alone = (0..recipes.len()).filter(|&i| {
-        recipes[i].0.len() == 1 && parts.contains(&(recipes[i].0[0].0, 1.0)) || i == trees_alone(recipes)
+        recipes[i].0.len() == 1 && parts.contains(&recipes[i].0[0]) || i == trees_alone(ingredients, recipes)
     });
-    let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "AP", "rank", "±", "gain"]);
+    let mut grid = Grid::new(["recipe", "short", "18", "8", "all", "AP 18", "AP 8", "rank", "±", "gain"]);
     for index in std::iter::once(default).chain(near).chain(alone) {
         let gains: Vec<f64> = aucs.iter().map(|set| set[default] - set[index]).collect();
         let gain = match (mean(&gains), standard_error(&gains)) {
@@ -291,12 +321,11 @@ fn neighbours(
 /// For each set, the recipe that is best on all others: what a choice by these sets is worth on a set it has not seen.
 fn leave_one_out(
     judged: &[Judged],
-    aucs: &[Vec<f64>],
+    [aucs, precisions]: [&[Vec<f64>]; 2],
     rows: &[Row],
-    recipes: &[Recipe],
+    trees: usize,
     default: Option<usize>,
 ) -> String {
-    let trees = trees_alone(recipes);
     let read = |left: usize| {
         let total = |recipe: usize| -> f64 {
             (0..aucs.len()).filter(|&set| set != left).map(|set| aucs[set][recipe]).sum()
@@ -304,18 +333,20 @@ fn leave_one_out(
         (0..rows.len()).max_by(|&a, &b| total(a).total_cmp(&total(b))).unwrap_or(0)
     };
     let chosen: Vec<usize> = (0..judged.len()).into_par_iter().map(read).collect();
-    let average = |extra: bool, recipe: &dyn Fn(usize) -> usize| {
+    let average = |figures: &[Vec<f64>], extra: bool, recipe: &dyn Fn(usize) -> usize| {
         let sets = (0..judged.len()).filter(|&set| judged[set].set.extra == extra);
-        number(mean(&sets.map(|set| aucs[set][recipe(set)]).collect::<Vec<_>>()), 2)
+        number(mean(&sets.map(|set| figures[set][recipe(set)]).collect::<Vec<_>>()), 2)
     };
     let against = |recipe: &dyn Fn(usize) -> usize| {
         let gains: Vec<f64> =
             (0..judged.len()).map(|set| aucs[set][recipe(set)] - aucs[set][trees]).collect();
         format!("{} ± {}", number(mean(&gains), 2), number(standard_error(&gains), 2))
     };
-    let mut grid = Grid::new(["choice", "18", "8", "gain over the trees alone"]);
+    let mut grid = Grid::new(["choice", "18", "8", "AP 18", "AP 8", "gain over the trees alone"]);
     let mut push = |what: &str, recipe: &dyn Fn(usize) -> usize| {
-        grid.push([what.to_string(), average(false, recipe), average(true, recipe), against(recipe)]);
+        let averages = [(aucs, false), (aucs, true), (precisions, false), (precisions, true)];
+        let averages = averages.map(|(figures, extra)| average(figures, extra, recipe));
+        grid.push(std::iter::once(what.to_string()).chain(averages).chain([against(recipe)]));
     };
     push("best on all other sets", &|set| chosen[set]);
     if let Some(default) = default {
@@ -342,27 +373,42 @@ mod tests {
         let ingredients = ingredients::all();
         let recipes = recipes(&ingredients);
         for recipe in &recipes {
-            let mut kinds: Vec<usize> = recipe.0.iter().map(|&(i, _)| ingredients[i].kind as usize).collect();
-            kinds.dedup();
-            assert_eq!(kinds.len(), recipe.0.len());
+            let mut parts: Vec<ScorePart> = recipe.0.iter().map(|&(i, _)| ingredients[i].part).collect();
+            parts.dedup();
+            assert_eq!(parts.len(), recipe.0.len());
             assert!(!recipe.0.is_empty());
         }
         assert!(recipes.contains(&default_recipe(&ingredients)));
-        assert_eq!(name(&ingredients, &recipes[trees_alone(&recipes)]), "trees, linear");
+        assert_eq!(name(&ingredients, &recipes[trees_alone(&ingredients, &recipes)]), "trees, linear");
     }
 
     #[test]
-    fn a_recipe_is_judged_by_the_weighted_sum_of_its_parts() {
+    fn a_recipe_is_judged_by_the_sum_of_its_parts_as_far_as_they_agree() {
         let ingredients = ingredients::all();
         let recipes = recipes(&ingredients);
-        let mut scores = vec![vec![0.0; 3]; ingredients.len()];
-        scores[0] = vec![0.0, 3.0, 1.0];
-        scores[4] = vec![1.0, 0.0, 5.0];
-        let labels = [false, false, true];
+        let place = |name: &str| ingredients.iter().position(|one| one.name == name).unwrap();
+        let (tails, columns, trees) = (place("tails"), place("columns, bent"), place("trees, both"));
+        let mut scores = vec![vec![0.0; 4]; ingredients.len()];
+        scores[tails] = vec![0.0, 3.0, 1.0, 2.0];
+        scores[columns] = vec![1.0, 0.0, 5.0, 2.0];
+        scores[trees] = vec![3.0, 0.0, 2.0, 1.0];
+        let labels = Labels::of(vec![false, false, true, false]);
         let found = judge(&ingredients, &scores, &labels);
         let at = |wanted: Recipe| found[recipes.iter().position(|recipe| *recipe == wanted).unwrap()].auc;
-        assert_eq!(at(Recipe(vec![(0, 1.0)])), 50.0);
-        assert_eq!(at(Recipe(vec![(0, 2.0), (4, 0.5)])), 50.0);
-        assert_eq!(at(Recipe(vec![(0, 1.0), (4, 1.0)])), 100.0);
+        let third = 100.0 / 3.0;
+        assert!((at(Recipe(vec![(tails, 1.0)])) - third).abs() < 1e-9);
+        // Columns count whatever they say.
+        assert_eq!(at(Recipe(vec![(tails, 1.0), (columns, 1.0)])), 100.0);
+        // The trees say the opposite of the tails, so that they do not count at all.
+        assert!((correlation(&scores[tails], &scores[trees], &labels.weights) + 1.0).abs() < 1e-12);
+        assert!((at(Recipe(vec![(tails, 1.0), (trees, 16.0)])) - third).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rows_count_in_correlations_as_often_as_they_stand_for_others() {
+        let (x, y) = ([0.0, 1.0, 2.0, 2.0, 2.0], [1.0, -1.0, 4.0, 4.0, 4.0]);
+        let plain = metrics::correlation(&x, &y);
+        let weighed = correlation(&x[..3], &y[..3], &[1.0, 1.0, 3.0]);
+        assert!((plain - weighed).abs() < 1e-12, "{plain} {weighed}");
     }
 }

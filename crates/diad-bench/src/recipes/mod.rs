@@ -49,7 +49,7 @@ pub fn run(options: &Options) -> Result<()> {
         let mut found = Vec::new();
         for seed in 0..options.seeds {
             let scores = ingredients::scores(&ingredients, set, seed, &labels, &data, &options.cache)?;
-            found.push(judge::judge(&ingredients, &scores, &labels.chosen));
+            found.push(judge::judge(&ingredients, &scores, &labels));
         }
         judged.push(judge::Judged { set: *set, found });
         eprintln!("{}/{} {}", index + 1, sets.len(), set.name);

@@ -56,7 +56,7 @@ class Base:
         weight_tails: float | None = None,
         weight_columns: float | None = None,
         weight_relations: float | None = None,
-        relation_strength: float | None = None,
+        weight_cuts: float | None = None,
         layers: int | None = None,
         trees: int | None = None,
         grove: int | None = None,

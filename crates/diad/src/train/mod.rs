@@ -2,6 +2,7 @@
 
 pub(crate) mod adam;
 pub(crate) mod backward;
+mod combine;
 mod pid;
 pub(crate) mod plan;
 mod profile;
@@ -17,12 +18,12 @@ use std::ops::ControlFlow;
 
 use crate::encode::{Encoder, Matrix};
 use crate::kernel::Isa;
-use crate::model::{Combination, Model};
+use crate::model::Model;
 use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Params, Result};
 use sampler::Sampler;
 use snapshot::{Keeper, Snapshot};
-use tables::{Part, Sample};
+pub(crate) use tables::CUT_PAIRS;
 use trainer::{StepPlan, Trainer};
 pub use work::Work;
 
@@ -75,42 +76,9 @@ pub(crate) fn fit_keeping(
     }
     let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
     tracing::info!("trained the trees");
-    let detector = combine(params, encoder, matrix, model);
+    let detector = combine::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
     Ok(detector)
-}
-
-/// Weighs the parts of the score against each other: over the training rows each has a middle of 0 and a spread of 1,
-/// and the score is their mean by the weights of the settings.
-fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    let sample = Sample::new(matrix, &encoder, params.seed);
-    let rows = sample.matrix(matrix);
-    let total: f64 = params.weights().iter().sum();
-    let mut combination = Combination::default();
-    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
-    let mut weigh = |weight: f64, scores: &[f32]| {
-        let (middle, spread) = tables::middle_and_spread(scores);
-        let factor = if spread > 1e-12 { (weight / total) as f32 / spread } else { 0.0 };
-        combination.shift += factor * middle;
-        factor
-    };
-    if params.weight_trees > 0.0 {
-        detector = detector.with(Combination { tree_factor: 1.0, ..Combination::default() });
-        let mut scores = vec![0.0; sample.rows()];
-        detector.score_encoded(&rows, &mut scores);
-        combination.tree_factor = weigh(params.weight_trees, &scores);
-    }
-    let parts: [(f64, &dyn Fn() -> Part); 3] = [
-        (params.weight_tails, &|| sample.tails()),
-        (params.weight_columns, &|| sample.sparsity()),
-        (params.weight_relations, &|| sample.relations(params)),
-    ];
-    for (weight, part) in parts.into_iter().filter(|(weight, _)| *weight > 0.0) {
-        let part = part();
-        let factor = weigh(weight, &part.scores);
-        part.add_to(&mut combination.tables, factor);
-    }
-    profile::remember(detector.with(combination), &rows).certified()
 }
 
 fn fit_model(

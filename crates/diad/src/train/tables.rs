@@ -1,12 +1,14 @@
 //! The parts of the score that need no training: how far a row lies in the tails of its columns, how sparse the data
-//! are around its values, and how unlikely it is given which columns go together.
+//! are around its values, how unlikely they are together, and how soon the row is alone when rows are cut apart.
 
 mod column;
+mod cuts;
 
 use rayon::prelude::*;
 
 use self::column::Column;
-use crate::encode::{Encoder, Matrix};
+use self::cuts::Forest;
+use crate::encode::{Encoder, Matrix, View};
 use crate::model::{Curve, Grid, Tables, place};
 use crate::params::Params;
 use crate::rng::{Purpose, Stream};
@@ -14,11 +16,15 @@ use crate::rng::{Purpose, Stream};
 /// Most rows the tables are made from, and most values.
 const ROWS: usize = 1 << 16;
 const CELLS: usize = 1 << 24;
+/// How many spreads of the sum one column can add to what is usual.
+const MOST_SPARSE: f32 = 8.0;
 /// How much it can count, as a logarithm, that two values go together more or less often than by chance.
-const RELATION_LIMIT: f64 = 1.0;
+const RELATION_LIMITS: [f64; 2] = [-0.5, 1.0];
 /// Most pairs among which relations are sought, and rows that are looked at for it.
 const RELATION_PAIRS: usize = 3000;
 const RELATION_ROWS: usize = 8192;
+/// Most pairs that are cut; of more, none are.
+pub const CUT_PAIRS: usize = 300;
 /// How many standard deviations above chance a relation must be to count as found.
 const BEYOND_CHANCE: f64 = 3.0;
 
@@ -68,12 +74,15 @@ impl Sample {
         }
         let origins: Vec<u32> =
             encoder.features()[..encoder.telling_features()].iter().map(|feature| feature.column).collect();
-        let telling = origins.par_iter().enumerate();
-        let columns =
-            telling.map(|(feature, &origin)| match encoder.columns()[origin as usize].positions() {
-                0 => Column::of_numbers(matrix, &rows, feature),
+        let telling = encoder.features()[..origins.len()].par_iter().enumerate();
+        let columns = telling.map(|(feature, told)| {
+            let column = &encoder.columns()[told.column as usize];
+            let unbend = if told.view == View::Bent { column.second_scale() } else { None };
+            match column.positions() {
+                0 => Column::of_numbers(matrix, &rows, feature).bent_by(unbend),
                 positions => Column::of_categories(matrix, &rows, feature, positions),
-            });
+            }
+        });
         Self { columns: columns.collect(), rows, origins }
     }
 
@@ -94,35 +103,74 @@ impl Sample {
         self.part(self.curves(Column::tails), Vec::new())
     }
 
-    /// Volume over rows in each column.
+    /// Volume over rows in each column. A column adds no more than a few spreads of the sum of all to what it gives to
+    /// most rows, so that none outweighs all others.
     pub fn sparsity(&self) -> Part {
-        self.part(self.curves(Column::sparsity), Vec::new())
+        let mut all = self.part(self.curves(Column::sparsity), Vec::new());
+        let most = MOST_SPARSE * middle_and_spread(&all.scores).1;
+        for curve in &mut all.tables.curves {
+            let limit = self.columns[curve.feature as usize].usual_sparsity() + most;
+            curve.values.iter_mut().for_each(|value| *value = value.min(limit));
+        }
+        self.part(all.tables.curves, Vec::new())
     }
 
-    /// Minus the logarithm of the density of a row, if columns depend on each other along a tree: the surprise of each
-    /// column, and for each branch of the tree how much less likely the two values are together than apart. The tree
-    /// is the one whose branches tell most (Chow and Liu).
+    /// How much less likely values are together than apart, as a logarithm, for the pairs of columns that tell most of each
+    /// other: the branches of the tree of Chow and Liu.
     pub fn relations(&self, params: &Params) -> Part {
-        let curves = self.curves(Column::surprise);
         if params.interactions < 2 {
-            return self.part(curves, Vec::new());
+            return self.part(Vec::new(), Vec::new());
         }
-        let strength = params.relation_strength;
         let grid = |&features: &[u32; 2]| {
             let counts = self.count(features, 1);
-            let limited = |log: &f64| (log.clamp(-RELATION_LIMIT, RELATION_LIMIT) * strength) as f32;
-            let values = counts.apart().iter().map(limited).collect();
+            let [least, most] = RELATION_LIMITS;
+            let values = counts.apart().iter().map(|log| log.clamp(least, most) as f32).collect();
             Grid { features, nodes: counts.nodes, values }
         };
-        self.part(curves, self.tree(params.seed).par_iter().map(grid).collect())
+        self.part(Vec::new(), self.tree(params.seed).par_iter().map(grid).collect())
+    }
+
+    /// How soon a row is alone when rows are cut apart: by each column, and by each pair of columns if there are not too many.
+    pub fn cuts(&self, params: &Params) -> Part {
+        let varied = self.features(Column::varies);
+        let plain = |feature: u32| {
+            let column = &self.columns[feature as usize];
+            column.values.iter().map(|&value| column.plain(value)).collect::<Vec<f64>>()
+        };
+        let plain: Vec<Vec<f64>> = (0..self.columns.len() as u32).into_par_iter().map(plain).collect();
+        let random =
+            |[a, b]: [u32; 2]| Stream::new(params.seed, Purpose::Cuts, u64::from(a) << 32 | u64::from(b));
+        let curve = |&feature: &u32| {
+            let column = &self.columns[feature as usize];
+            let forest = Forest::grow([&plain[feature as usize]], random([feature; 2]));
+            let value = |&node: &f32| forest.alone([column.plain(node)]) as f32;
+            Curve {
+                feature,
+                nodes: column.nodes().to_vec(),
+                values: column.nodes().iter().map(value).collect(),
+            }
+        };
+        let grid = |&features: &[u32; 2]| {
+            let columns = features.map(|feature| &self.columns[feature as usize]);
+            let forest = Forest::grow(features.map(|feature| &plain[feature as usize][..]), random(features));
+            let nodes = columns.map(Column::cut_nodes);
+            let at = |side: usize, node: usize| columns[side].plain(spaced(node, nodes[side]));
+            let value = |node: usize| forest.alone([at(0, node / nodes[1]), at(1, node % nodes[1])]) as f32;
+            Grid { features, nodes, values: (0..nodes[0] * nodes[1]).map(value).collect() }
+        };
+        let mut pairs = Vec::new();
+        if params.interactions == 2 && varied.len() * varied.len().saturating_sub(1) / 2 <= CUT_PAIRS {
+            pairs = all_pairs(&varied);
+            pairs.retain(|pair| self.of_two_columns(pair));
+        }
+        self.part(varied.par_iter().map(curve).collect(), pairs.par_iter().map(grid).collect())
     }
 
     /// The branches of the tree.
     fn tree(&self, seed: u64) -> Vec<[u32; 2]> {
         let varied = self.features(Column::varies);
         let mut pairs = choose_pairs(&varied, seed);
-        // Two features of one column always go together.
-        pairs.retain(|&[a, b]| self.origins[a as usize] != self.origins[b as usize]);
+        pairs.retain(|pair| self.of_two_columns(pair));
         let step = self.rows.len().div_ceil(RELATION_ROWS);
         let told = |&pair: &[u32; 2]| (self.count(pair, step).information(), pair);
         let mut told: Vec<(f64, [u32; 2])> = pairs.par_iter().map(told).collect();
@@ -138,6 +186,12 @@ impl Sample {
             }
         }
         branches
+    }
+
+    /// Whether a pair is of two columns: two features of one column always go together.
+    fn of_two_columns(&self, pair: &[u32; 2]) -> bool {
+        let [a, b] = pair.map(|feature| self.origins[feature as usize]);
+        a != b
     }
 
     fn features(&self, wanted: impl Fn(&Column) -> bool) -> Vec<u32> {
@@ -156,7 +210,7 @@ impl Sample {
     /// Every so many rows of a pair of columns, counted on a grid.
     fn count(&self, features: [u32; 2], step: usize) -> Counts {
         let columns = features.map(|feature| &self.columns[feature as usize]);
-        let nodes = columns.map(Column::grid_nodes);
+        let nodes = columns.map(Column::relation_nodes);
         let mut counts = vec![0.0f64; nodes[0] * nodes[1]];
         let mut rows = 0;
         for (&x, &y) in columns[0].values.iter().zip(&columns[1].values).step_by(step) {
@@ -241,12 +295,22 @@ pub fn middle_and_spread(values: &[f32]) -> (f32, f32) {
     (middle, spread)
 }
 
+/// All pairs of some features.
+fn all_pairs(features: &[u32]) -> Vec<[u32; 2]> {
+    let pairs = |(i, &a): (usize, &u32)| features[..i].iter().map(move |&b| [b, a]);
+    features.iter().enumerate().flat_map(pairs).collect()
+}
+
+/// The place of a node, of so many equally spaced ones.
+fn spaced(node: usize, nodes: usize) -> f32 {
+    (node as f32 * 2.0 - (nodes - 1) as f32) / (nodes - 1) as f32
+}
+
 /// All pairs of some features, or a random choice of them.
 fn choose_pairs(features: &[u32], seed: u64) -> Vec<[u32; 2]> {
     let all = features.len() * features.len().saturating_sub(1) / 2;
     if all <= RELATION_PAIRS {
-        let pairs = |(i, &a): (usize, &u32)| features[..i].iter().map(move |&b| [b, a]);
-        return features.iter().enumerate().flat_map(pairs).collect();
+        return all_pairs(features);
     }
     let mut random = Stream::new(seed, Purpose::Relations, 0);
     let mut chosen = std::collections::BTreeSet::new();

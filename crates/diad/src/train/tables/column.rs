@@ -1,5 +1,6 @@
 //! What a sample of rows tells of one column: how its values are spread, and the curves that follow from it.
 
+use super::middle_and_spread;
 use crate::encode::{Matrix, SPACED_LEVELS, place_of};
 use crate::model::{Curve, place};
 
@@ -9,6 +10,8 @@ const DENSITY_NODES: usize = 32;
 const TAIL_STEP: f64 = 0.1;
 /// Nodes of each side of the grid of a relation.
 const RELATION_NODES: usize = 8;
+/// Nodes of each side of the grid of cuts.
+const CUT_NODES: usize = 12;
 /// Rows added to every node when sparsity is told, but no more than a share of all rows: where few rows are expected,
 /// few tell nothing.
 const EVIDENCE: f64 = 50.0;
@@ -21,13 +24,13 @@ pub struct Column {
     two_valued: bool,
     /// Positions of its categories; 0 for numbers.
     positions: usize,
+    /// From the bent scale to the plain one, where it is bent.
+    unbend: Option<[f64; 4]>,
     /// Where its curves have their nodes.
     nodes: Vec<f32>,
-    /// The logarithm of volume over rows.
-    surprise: Curve,
     /// Volume over rows, with the rows that make it evident.
     sparsity: Curve,
-    /// The standard deviation of the surprise. Near zero for uniform noise.
+    /// The standard deviation of the logarithm of volume over rows. Near zero for uniform noise.
     unevenness: f32,
 }
 
@@ -115,7 +118,12 @@ impl Column {
         let n = values.len() as f64;
         let mean = logs.clone().sum::<f64>() / n;
         let unevenness = (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / n).sqrt() as f32;
-        Self { values, two_valued, positions, nodes, surprise, sparsity, unevenness }
+        Self { values, two_valued, positions, unbend: None, nodes, sparsity, unevenness }
+    }
+
+    /// The same column, known to be bent as given.
+    pub fn bent_by(self, unbend: Option<[f64; 4]>) -> Self {
+        Self { unbend, ..self }
     }
 
     /// Whether it has more than one value.
@@ -128,23 +136,42 @@ impl Column {
         &self.nodes
     }
 
-    /// Nodes of a side of a grid. Frequent categories lie on them.
-    pub fn grid_nodes(&self) -> usize {
-        match self.positions {
-            0 if self.two_valued => 2,
-            0 => RELATION_NODES,
-            positions => positions.clamp(2, SPACED_LEVELS),
-        }
+    /// Nodes of a side of a grid of relations. Frequent categories lie on them.
+    pub fn relation_nodes(&self) -> usize {
+        self.grid_nodes(RELATION_NODES)
     }
 
-    /// How surprising values are, at its nodes.
-    pub fn surprise(&self) -> Vec<f32> {
-        self.nodes.iter().map(|&node| self.surprise.at(node)).collect()
+    /// Nodes of a side of a grid of cuts.
+    pub fn cut_nodes(&self) -> usize {
+        self.grid_nodes(CUT_NODES)
+    }
+
+    fn grid_nodes(&self, of_numbers: usize) -> usize {
+        match self.positions {
+            0 if self.two_valued => 2,
+            0 => of_numbers,
+            positions => positions.clamp(2, SPACED_LEVELS),
+        }
     }
 
     /// How sparse the data are, at its nodes.
     pub fn sparsity(&self) -> Vec<f32> {
         self.nodes.iter().map(|&node| self.sparsity.at(node)).collect()
+    }
+
+    /// How sparse the data are around the middle one of its rows.
+    pub fn usual_sparsity(&self) -> f32 {
+        let of_rows: Vec<f32> = self.values.iter().map(|&value| self.sparsity.at(value)).collect();
+        middle_and_spread(&of_rows).0
+    }
+
+    /// A value in the scale in which the column was given, from -1 to 1.
+    pub fn plain(&self, value: f32) -> f64 {
+        let value = f64::from(value);
+        match self.unbend {
+            Some([start, rate, factor, offset]) => factor * libm::sinh(rate * (value + 1.0) + start) + offset,
+            None => value,
+        }
     }
 
     /// How far in the tails values are, at its nodes.
