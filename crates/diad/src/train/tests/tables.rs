@@ -7,7 +7,7 @@ use crate::model::{Curve, Grid};
 use crate::rng::{Purpose, Stream};
 use crate::table::{Table, Texts, Values};
 use crate::train::tables::{Sample, middle_and_spread};
-use crate::{Detector, Params, Scale, fit, persist};
+use crate::{Detector, Params, Scale, ScorePart, fit, persist};
 
 const ROWS: usize = 800;
 /// Without the constant one.
@@ -106,19 +106,69 @@ fn columns_count_volume_against_rows() {
     let part = sample.sparsity();
     let x = column(&matrix, 1);
     let curve = part.tables.curves.iter().find(|curve| curve.feature == 1).unwrap();
-    for node in 0..32 {
-        let count: f64 = x.iter().map(|&v| near(v, node, 32)).sum();
+    let sparsities = |x: &[f32]| -> Vec<f64> {
+        let count = |node: usize| x.iter().map(|&v| near(v, node, 32)).sum::<f64>();
         // A fortieth of the rows is added to every node.
-        let plain = share(node, 32) * (ROWS + 32 * 20) as f64 / (count + 20.0);
+        (0..32).map(|node| share(node, 32) * (ROWS + 32 * 20) as f64 / (count(node) + 20.0)).collect()
+    };
+    for (node, plain) in sparsities(&x).into_iter().enumerate() {
         let found = f64::from(curve.at(node as f32 * 2.0 / 31.0 - 1.0));
         assert!(close(found, plain), "{found} instead of {plain} at node {node}");
     }
 }
 
+/// A flag of few rows is far sparser than anything else: it counts, but not without limit.
+#[test]
+fn no_column_outweighs_all_others() {
+    let mut random = Stream::new(5, Purpose::Shuffle, 0);
+    let n = 4000;
+    let noise = (0..n).map(|_| random.unit()).collect();
+    let rare = (0..n).map(|i| f64::from(u8::from(i == 9))).collect();
+    let names = ["noise", "rare"].map(String::from).to_vec();
+    let table = Table::new(names, vec![noise, rare]).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+    let part = Sample::new(&matrix, &encoder, 0).sparsity();
+    let curve = part.tables.curves.iter().find(|curve| curve.feature == 1).unwrap();
+    let others: Vec<f32> = (0..n).filter(|&row| row != 9).map(|row| part.scores[row]).collect();
+    let spread = f64::from(middle_and_spread(&others).1);
+    let apart = f64::from(curve.at(1.0) - curve.at(-1.0));
+    assert!(close(apart, 8.0 * spread), "{apart} with a spread of {spread}");
+}
+
+/// Of every column, and of every pair of columns.
+#[test]
+fn rows_far_from_all_others_are_alone_soon() {
+    let (sample, matrix) = sample();
+    let part = sample.cuts(&params());
+    let curves: Vec<u32> = part.tables.curves.iter().map(|curve| curve.feature).collect();
+    assert_eq!(curves, [0, 1, 2, 3]);
+    let pairs: Vec<[u32; 2]> = part.tables.grids.iter().map(|grid| grid.features).collect();
+    assert_eq!(pairs, [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]]);
+    assert_eq!(part.tables.grids[1].nodes, [12, 2]);
+    let all = part.tables.curves.iter().flat_map(|curve| &curve.values);
+    let all = all.chain(part.tables.grids.iter().flat_map(|grid| &grid.values));
+    assert!(all.clone().all(|value| (0.0..=1.0).contains(value)));
+    // The ends of a normal column are alone sooner than its middle.
+    let x = column(&matrix, 0);
+    let curve = &part.tables.curves[0];
+    let middle = middle_and_spread(&x).0;
+    let [low, middle, high] = [-1.0, middle, 1.0].map(|x| curve.at(x));
+    assert!(low > 1.1 * middle && high > 1.1 * middle, "{low} {middle} {high}");
+    // The pair that goes together: a place off the diagonal is alone sooner than one on it.
+    let grid = &part.tables.grids[0];
+    assert!(grid.at(0.6, -0.6) > grid.at(0.6, 0.6), "{} {}", grid.at(0.6, -0.6), grid.at(0.6, 0.6));
+    // Only columns where pairs are not wanted.
+    let columns = sample.cuts(&Params { interactions: 1, ..params() });
+    assert_eq!(columns.tables.curves, part.tables.curves);
+    assert!(columns.tables.grids.is_empty());
+    // Another seed cuts other rows.
+    assert_ne!(sample.cuts(&Params { seed: 1, ..params() }).tables, part.tables);
+}
+
 #[test]
 fn relations_compare_pairs_with_their_columns() {
     let (sample, matrix) = sample();
-    let part = sample.relations(&Params { relation_strength: 3.0, ..params() });
+    let part = sample.relations(&params());
     let pairs: Vec<[u32; 2]> = part.tables.grids.iter().map(|grid| grid.features).collect();
     assert_eq!(pairs, [[0, 1]], "only the columns that go together");
     let (x, y) = (column(&matrix, 0), column(&matrix, 1));
@@ -129,14 +179,14 @@ fn relations_compare_pairs_with_their_columns() {
         let count: f64 = x.iter().zip(&y).map(|(&x, &y)| near(x, i, 8) * near(y, j, 8)).sum();
         let apart = side(&x, i) * side(&y, j);
         let together = (count + 64.0 * apart) / (n + 64.0);
-        let plain = 3.0 * (apart / together).ln().clamp(-1.0, 1.0);
+        let plain = (apart / together).ln().clamp(-0.5, 1.0);
         assert!(close(f64::from(found), plain), "{found} instead of {plain} at {i}, {j}");
     }
     let alone = sample.relations(&Params { interactions: 1, ..params() });
     assert!(alone.tables.grids.is_empty());
-    // The row whose values go together in no other row is the most unlikely of those without the flag.
-    let unlikely =
-        (0..ROWS).filter(|row| row % 40 != 0).max_by(|&a, &b| part.scores[a].total_cmp(&part.scores[b]));
+    assert!(alone.scores.iter().all(|&score| score == 0.0));
+    // The row whose values go together in no other row is the most unlikely.
+    let unlikely = (0..ROWS).max_by(|&a, &b| part.scores[a].total_cmp(&part.scores[b]));
     assert_eq!(unlikely, Some(7));
 }
 
@@ -170,7 +220,7 @@ fn the_spread_is_that_of_the_quartiles_unless_most_are_the_same() {
 }
 
 #[test]
-fn the_score_is_the_mean_of_its_parts_and_survives_the_file() {
+fn the_score_is_the_sum_of_its_parts_as_far_as_they_agree_and_survives_the_file() {
     let (table, _, _) = data();
     let go = |params: &Params| -> Detector {
         let (_, encoder, matrix) = data();
@@ -183,31 +233,45 @@ fn the_score_is_the_mean_of_its_parts_and_survives_the_file() {
         weight_tails: 0.0,
         weight_columns: 0.0,
         weight_relations: 0.0,
+        weight_cuts: 0.0,
         ..params()
     };
-    let [trees, tails, columns, relations] = params().weights();
-    let total = trees + tails + columns + relations;
-    let parts = [
-        (trees, Params { weight_trees: 1.0, ..nothing.clone() }),
-        (tails, Params { weight_tails: 1.0, ..nothing.clone() }),
-        (columns, Params { weight_columns: 1.0, ..nothing.clone() }),
-        (relations, Params { weight_relations: 1.0, ..nothing.clone() }),
-    ];
-    let mut sum = vec![0.0; ROWS];
-    for (weight, params) in &parts {
-        let alone = go(params).score(&table).unwrap();
-        let (middle, spread) = middle_and_spread(&alone);
-        assert!(middle.abs() < 1e-3 && close(f64::from(spread), 1.0), "{params:?}: {middle} ± {spread}");
-        sum.iter_mut().zip(&alone).for_each(|(sum, &score)| *sum += weight / total * f64::from(score));
+    let alone = |part: ScorePart| match part {
+        ScorePart::Tails => Params { weight_tails: 1.0, ..nothing.clone() },
+        ScorePart::Columns => Params { weight_columns: 1.0, ..nothing.clone() },
+        ScorePart::Trees => Params { weight_trees: 1.0, ..nothing.clone() },
+        ScorePart::Relations => Params { weight_relations: 1.0, ..nothing.clone() },
+        ScorePart::Cuts => Params { weight_cuts: 1.0, ..nothing.clone() },
+    };
+    let mut sum = vec![0.0f64; ROWS];
+    for part in ScorePart::ALL {
+        let scores = go(&alone(part)).score(&table).unwrap();
+        let (middle, spread) = middle_and_spread(&scores);
+        assert!(middle.abs() < 1e-3 && close(f64::from(spread), 1.0), "{part:?}: {middle} ± {spread}");
+        let agreement = plain_correlation(&sum, &scores);
+        let factor = params().weight(part) * part.counted(agreement);
+        sum.iter_mut().zip(&scores).for_each(|(sum, &score)| *sum += factor * f64::from(score));
     }
+    let (middle, spread) = middle_and_spread(&sum.iter().map(|&sum| sum as f32).collect::<Vec<f32>>());
     for (score, sum) in scores.iter().zip(&sum) {
+        let sum = (sum - f64::from(middle)) / f64::from(spread);
         assert!((f64::from(*score) - sum).abs() < 1e-3 * sum.abs().max(1.0), "{score} instead of {sum}");
     }
     assert!(nothing.validate().is_err());
     let again = persist::from_bytes(&persist::to_bytes(&whole).unwrap()).unwrap();
     assert_eq!(again.score(&table).unwrap(), scores);
     // The trees are those of a fit without the other parts.
-    assert_eq!(whole.parts().2, go(&parts[0].1).parts().2);
+    assert_eq!(whole.parts().2, go(&alone(ScorePart::Trees)).parts().2);
+}
+
+fn plain_correlation(x: &[f64], y: &[f32]) -> f64 {
+    let y: Vec<f64> = y.iter().map(|&y| f64::from(y)).collect();
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let together = |x: &[f64], y: &[f64]| {
+        let (a, b) = (mean(x), mean(y));
+        mean(&x.iter().zip(y).map(|(x, y)| (x - a) * (y - b)).collect::<Vec<f64>>())
+    };
+    together(x, &y) / (together(x, x) * together(&y, &y)).sqrt()
 }
 
 /// Categories are counted one by one, and one that the training did not have is the most surprising.
@@ -219,20 +283,26 @@ fn categories_have_nodes_of_their_own() {
     let table = Table::of(vec!["c".into(), "x".into()], vec![texts.into(), Values::Numbers(gaps)]).unwrap();
     let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
     let sample = Sample::new(&matrix, &encoder, 0);
-    let relations = sample.relations(&params());
-    let curve = &relations.tables.curves[0];
+    let columns = sample.sparsity();
+    let curve = &columns.tables.curves[0];
     assert_eq!(curve.nodes, [-1.0, 0.0, 1.0, 2.0]);
     let n = ROWS as f64;
-    for (value, rows) in curve.values.iter().zip([0.625, 0.25, 0.125, 0.0].map(|share| share * n)) {
-        let expected = ((n + 4.0) / (2.0 * (rows + 1.0))).ln();
-        assert!(close(f64::from(*value), expected), "{value} instead of {expected}");
+    // A fortieth of the rows is added to every node.
+    let expected = [0.625, 0.25, 0.125, 0.0].map(|share| (n + 4.0 * n / 40.0) / (2.0 * n * (share + 0.025)));
+    for (value, expected) in curve.values.iter().zip(&expected[..3]) {
+        assert!(close(f64::from(*value), *expected), "{value} instead of {expected}");
     }
+    // A category that the training did not have is the sparsest, up to the limit for one column.
+    let unseen = f64::from(curve.values[3]);
+    assert!(unseen > 2.0 * expected[2] && unseen <= expected[3], "{unseen}");
     let tails = sample.tails();
     let ratio = |share: f64| f64::from(tails.tables.curves[0].values[1]) / -share.ln();
     let far = f64::from(tails.tables.curves[0].values[2]);
     assert!(close(far, ratio(0.375) * -(0.125f64.ln())), "{far}");
     assert_eq!(tails.tables.curves[0].values[0], 0.0);
     // The mark of a missing value has a curve, but no grid with its own column.
-    assert_eq!(relations.tables.curves.iter().map(|curve| curve.feature).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(columns.tables.curves.iter().map(|curve| curve.feature).collect::<Vec<_>>(), [0, 1, 2]);
+    let (relations, cuts) = (sample.relations(&params()), sample.cuts(&params()));
+    assert!(cuts.tables.grids.iter().all(|grid| grid.features != [1, 2]));
     assert!(relations.tables.grids.iter().all(|grid| grid.features != [1, 2]));
 }
