@@ -38,7 +38,8 @@ impl ScorePart {
     pub const ALL: [Self; 5] = [Self::Tails, Self::Columns, Self::Trees, Self::Relations, Self::Cuts];
 
     /// What its weight is multiplied by, given its correlation with the sum of the parts before it: a part that says the
-    /// same as they do counts in full, one that says the opposite not at all. Tails and columns always count in full.
+    /// same as they do counts in full, one that says the opposite not at all. Tails and columns always count in full,
+    /// relations from a correlation of about a third on, and cuts never less than a sixteenth.
     ///
     /// ```
     /// use diad::ScorePart;
@@ -46,13 +47,16 @@ impl ScorePart {
     /// assert_eq!(ScorePart::Tails.counted(-0.5), 1.0);
     /// assert_eq!(ScorePart::Trees.counted(1.0), 1.0);
     /// assert!(ScorePart::Trees.counted(0.5) < 0.2);
+    /// assert_eq!(ScorePart::Relations.counted(0.4), 1.0);
+    /// assert_eq!(ScorePart::Cuts.counted(-1.0), 0.0625);
     /// ```
     pub fn counted(self, correlation: f64) -> f64 {
+        let agreement = ((1.0 + correlation.clamp(-1.0, 1.0)) / 2.0).powi(8);
         match self {
             Self::Tails | Self::Columns => 1.0,
-            Self::Trees | Self::Relations | Self::Cuts => {
-                ((1.0 + correlation.clamp(-1.0, 1.0)) / 2.0).powi(8)
-            }
+            Self::Trees => agreement,
+            Self::Relations => (25.0 * agreement).min(1.0),
+            Self::Cuts => agreement.max(1.0 / 16.0),
         }
     }
 }
@@ -127,7 +131,7 @@ impl Default for Params {
             weight_trees: 8.0,
             weight_tails: 1.0,
             weight_columns: 2.0,
-            weight_relations: 200.0,
+            weight_relations: 8.0,
             weight_cuts: 16.0,
             layers: 1,
             outputs: 1,

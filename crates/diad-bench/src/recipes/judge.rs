@@ -44,7 +44,7 @@ fn tried(part: ScorePart) -> &'static [f64] {
         ScorePart::Tails => &[1.0],
         ScorePart::Columns => &[2.0, 1.0, 4.0],
         ScorePart::Trees => &[8.0, 4.0, 16.0],
-        ScorePart::Relations => &[200.0, 100.0],
+        ScorePart::Relations => &[8.0, 4.0],
         ScorePart::Cuts => &[16.0, 8.0, 32.0],
     }
 }

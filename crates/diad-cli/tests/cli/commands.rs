@@ -151,30 +151,30 @@ fn info_shows_settings_and_columns() {
     scored exactly
 
     Settings
-      scale             both
-      weight-trees      1.0
-      weight-tails      1.0
-      weight-columns    1.0
-      weight-relations  1.0
-      relation-strength 4.0
-      layers            2
-      trees             8
-      grove             100
-      depth             4
-      outputs           1
-      attention         12
-      feature-share     0.15
-      interactions      2
-      batch             64
-      steps             20
-      warmup            10
-      learning-rate     0.001
-      anneal            10
-      min-temperature   0.1
-      smoothing         50.0
-      damping           0.1
-      dropout           0.75
-      seed              0
+      scale            both
+      weight-trees     8.0
+      weight-tails     1.0
+      weight-columns   2.0
+      weight-relations 8.0
+      weight-cuts      16.0
+      layers           2
+      trees            8
+      grove            100
+      depth            4
+      outputs          1
+      attention        12
+      feature-share    0.15
+      interactions     2
+      batch            64
+      steps            20
+      warmup           10
+      learning-rate    0.001
+      anneal           10
+      min-temperature  0.1
+      smoothing        50.0
+      damping          0.1
+      dropout          0.75
+      seed             0
 
     Columns
       x  -0.984996 to 1
