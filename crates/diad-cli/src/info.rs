@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     writeln!(text, "\nSettings")?;
     for (name, value) in detector.params().listed() {
-        writeln!(text, "  {name:<17} {value}")?;
+        writeln!(text, "  {name:<16} {value}")?;
     }
     writeln!(text, "\nColumns")?;
     text.push_str(&columns::listed(columns));
