@@ -39,24 +39,24 @@ impl ScorePart {
 
     /// What its weight is multiplied by, given its correlation with the sum of the parts before it: a part that says the
     /// same as they do counts in full, one that says the opposite not at all. Tails and columns always count in full,
-    /// relations from a correlation of about a third on, and cuts never less than a sixteenth.
+    /// relations from a correlation of a third on, and cuts never less than a twelfth.
     ///
     /// ```
     /// use diad::ScorePart;
     ///
     /// assert_eq!(ScorePart::Tails.counted(-0.5), 1.0);
     /// assert_eq!(ScorePart::Trees.counted(1.0), 1.0);
-    /// assert!(ScorePart::Trees.counted(0.5) < 0.2);
+    /// assert!(ScorePart::Trees.counted(0.5) < 0.1);
     /// assert_eq!(ScorePart::Relations.counted(0.4), 1.0);
-    /// assert_eq!(ScorePart::Cuts.counted(-1.0), 0.0625);
+    /// assert_eq!(ScorePart::Cuts.counted(-1.0), 1.0 / 12.0);
     /// ```
     pub fn counted(self, correlation: f64) -> f64 {
-        let agreement = ((1.0 + correlation.clamp(-1.0, 1.0)) / 2.0).powi(8);
+        let agreement = |full: f64| ((1.0 + correlation) / (1.0 + full)).clamp(0.0, 1.0).powi(10);
         match self {
             Self::Tails | Self::Columns => 1.0,
-            Self::Trees => agreement,
-            Self::Relations => (25.0 * agreement).min(1.0),
-            Self::Cuts => agreement.max(1.0 / 16.0),
+            Self::Trees => agreement(1.0),
+            Self::Relations => agreement(1.0 / 3.0),
+            Self::Cuts => agreement(1.0).max(1.0 / 12.0),
         }
     }
 }
@@ -128,11 +128,11 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             scale: Scale::Both,
-            weight_trees: 8.0,
-            weight_tails: 1.0,
-            weight_columns: 2.0,
-            weight_relations: 8.0,
-            weight_cuts: 16.0,
+            weight_trees: 10.0,
+            weight_tails: 3.0,
+            weight_columns: 5.0,
+            weight_relations: 20.0,
+            weight_cuts: 36.0,
             layers: 1,
             outputs: 1,
             grove: 100,

@@ -41,11 +41,11 @@ pub struct Found {
 /// Weights at which a part is tried, the default's first.
 fn tried(part: ScorePart) -> &'static [f64] {
     match part {
-        ScorePart::Tails => &[1.0],
-        ScorePart::Columns => &[2.0, 1.0, 4.0],
-        ScorePart::Trees => &[8.0, 4.0, 16.0],
-        ScorePart::Relations => &[8.0, 4.0],
-        ScorePart::Cuts => &[16.0, 8.0, 32.0],
+        ScorePart::Tails => &[3.0],
+        ScorePart::Columns => &[5.0, 2.5, 10.0],
+        ScorePart::Trees => &[10.0, 5.0, 20.0],
+        ScorePart::Relations => &[20.0, 10.0],
+        ScorePart::Cuts => &[36.0, 18.0, 72.0],
     }
 }
 
@@ -259,7 +259,7 @@ fn rows(
 fn name(ingredients: &[Ingredient], recipe: &Recipe) -> String {
     let part = |&(ingredient, weight): &(usize, f64)| {
         let name = ingredients[ingredient].name;
-        if weight == 1.0 || recipe.0.len() == 1 { name.to_string() } else { format!("{weight} {name}") }
+        if recipe.0.len() == 1 { name.to_string() } else { format!("{weight} {name}") }
     };
     recipe.0.iter().map(part).collect::<Vec<_>>().join(" + ")
 }
@@ -396,12 +396,12 @@ mod tests {
         let found = judge(&ingredients, &scores, &labels);
         let at = |wanted: Recipe| found[recipes.iter().position(|recipe| *recipe == wanted).unwrap()].auc;
         let third = 100.0 / 3.0;
-        assert!((at(Recipe(vec![(tails, 1.0)])) - third).abs() < 1e-9);
+        assert!((at(Recipe(vec![(tails, 3.0)])) - third).abs() < 1e-9);
         // Columns count whatever they say.
-        assert_eq!(at(Recipe(vec![(tails, 1.0), (columns, 1.0)])), 100.0);
+        assert_eq!(at(Recipe(vec![(tails, 3.0), (columns, 5.0)])), 100.0);
         // The trees say the opposite of the tails, so that they do not count at all.
         assert!((correlation(&scores[tails], &scores[trees], &labels.weights) + 1.0).abs() < 1e-12);
-        assert!((at(Recipe(vec![(tails, 1.0), (trees, 16.0)])) - third).abs() < 1e-9);
+        assert!((at(Recipe(vec![(tails, 3.0), (trees, 20.0)])) - third).abs() < 1e-9);
     }
 
     #[test]

@@ -152,11 +152,11 @@ fn info_shows_settings_and_columns() {
 
     Settings
       scale            both
-      weight-trees     8.0
-      weight-tails     1.0
-      weight-columns   2.0
-      weight-relations 8.0
-      weight-cuts      16.0
+      weight-trees     10.0
+      weight-tails     3.0
+      weight-columns   5.0
+      weight-relations 20.0
+      weight-cuts      36.0
       layers           2
       trees            8
       grove            100
