@@ -57,8 +57,10 @@ async function drawAll(page) {
   await page.evaluate(async () => {
     const more = document.getElementById("more-pairs");
     if (!more.hidden) more.click();
+    const end = performance.now() + 60_000;
     for (const plot of document.querySelectorAll("figure.plot")) {
       while (!plot.querySelector("svg")) {
+        if (performance.now() > end) throw new Error(`${plot.id || "a plot"} is not drawn`);
         plot.scrollIntoView();
         await new Promise((done) => setTimeout(done, 10));
       }

@@ -1,6 +1,8 @@
 //! The settings of a fit.
 
-use serde::de::Error as _;
+use std::collections::BTreeMap;
+
+use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Error, Result};
@@ -51,7 +53,7 @@ impl ScorePart {
     /// assert_eq!(ScorePart::Cuts.counted(-1.0), 1.0 / 12.0);
     /// ```
     pub fn counted(self, correlation: f64) -> f64 {
-        let agreement = |full: f64| ((1.0 + correlation) / (1.0 + full)).clamp(0.0, 1.0).powi(10);
+        let agreement = |full: f64| libm::pow(((1.0 + correlation) / (1.0 + full)).clamp(0.0, 1.0), 10.0);
         match self {
             Self::Tails | Self::Columns => 1.0,
             Self::Trees => agreement(1.0),
@@ -240,6 +242,12 @@ impl Params {
         }
         let total: f64 = weights.iter().sum();
         check(total >= 1e-6, "weight-trees", self.weight_trees, "above 0 where all other weights are 0")?;
+        check(
+            total > self.weight_relations || self.interactions > 1,
+            "weight-trees",
+            self.weight_trees,
+            "above 0 where only relations have a weight, which are of pairs, and interactions are 1",
+        )?;
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
         check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
         check((1..=5000).contains(&self.grove), "grove", self.grove, "from 1 to 5000")?;
@@ -292,12 +300,44 @@ impl Params {
     }
 }
 
-/// The settings of a model file. Those written before there were cuts know no weight for them, and have a
-/// setting that is no more.
+/// The settings of a model file. Those written before there were cuts know no weight for them, and have a setting that is
+/// no more.
 pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result::Result<Params, D::Error> {
-    let mut settings = serde_json::Map::deserialize(file)?;
-    if settings.remove("relation_strength").is_some() {
-        settings.insert("weight_cuts".into(), 0.0.into());
+    let mut settings = BTreeMap::<String, Scalar>::deserialize(file)?;
+    if !settings.contains_key("weight_cuts") && settings.remove("relation_strength").is_some() {
+        settings.insert("weight_cuts".into(), Scalar(0.0.into()));
     }
-    serde_json::from_value(settings.into()).map_err(D::Error::custom)
+    let settings = settings.into_iter().map(|(name, Scalar(value))| (name, value));
+    serde_json::from_value(settings.collect()).map_err(D::Error::custom)
+}
+
+/// A number or a word: all that settings are. Lists and maps are refused before room is made for them.
+struct Scalar(serde_json::Value);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(file: D) -> std::result::Result<Self, D::Error> {
+        file.deserialize_any(ScalarVisitor)
+    }
+}
+
+struct ScalarVisitor;
+
+impl Visitor<'_> for ScalarVisitor {
+    type Value = Scalar;
+
+    fn expecting(&self, text: &mut std::fmt::Formatter) -> std::fmt::Result {
+        text.write_str("a number or a word")
+    }
+
+    fn visit_u64<E>(self, value: u64) -> std::result::Result<Scalar, E> {
+        Ok(Scalar(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> std::result::Result<Scalar, E> {
+        Ok(Scalar(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> std::result::Result<Scalar, E> {
+        Ok(Scalar(value.into()))
+    }
 }

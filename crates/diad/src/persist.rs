@@ -12,10 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
-use crate::model::{Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
+use crate::model::{CUT_PAIRS, Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
 use crate::params::{self, Params};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
-use crate::train::CUT_PAIRS;
 use crate::tune::{MOST_NEW_GRIDS, Origin};
 use crate::{Detector, Error, Result};
 

@@ -1,6 +1,9 @@
 //! Functions of one and of two features given by their values at nodes within [-1, 1], linear in between and
 //! constant beyond.
 
+/// Most pairs of columns that cuts have grids of.
+pub const CUT_PAIRS: usize = 300;
+
 /// A function of one feature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {

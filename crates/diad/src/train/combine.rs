@@ -21,12 +21,14 @@ impl Sum {
     /// with the sum of those before it. Tells what the part is to be multiplied by.
     fn add(&mut self, part: ScorePart, weight: f64, scores: &[f32]) -> f32 {
         let (middle, spread) = middle_and_spread(scores);
-        if spread <= 1e-12 {
+        if !spread.is_normal() || spread < 1e-12 {
             return 0.0;
         }
         let agreement = if self.parts == 0 { 1.0 } else { metrics::correlation(&self.scores, scores) };
         self.parts += 1;
-        let factor = (weight * part.counted(agreement)) as f32 / spread;
+        let counted = part.counted(agreement);
+        tracing::debug!(?part, weight, agreement, counted, "added a part of the score");
+        let factor = (weight * counted) as f32 / spread;
         self.combination.shift += factor * middle;
         self.scores.iter_mut().zip(scores).for_each(|(sum, score)| *sum += factor * (score - middle));
         factor
@@ -71,7 +73,9 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
             ScorePart::Cuts => sample.cuts(params),
         };
         let factor = sum.add(part, weight, &made.scores);
-        made.add_to(&mut sum.combination.tables, factor);
+        if factor != 0.0 {
+            made.add_to(&mut sum.combination.tables, factor);
+        }
     }
     profile::remember(detector.with(sum.scaled()), &rows).certified()
 }

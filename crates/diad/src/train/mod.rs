@@ -23,7 +23,6 @@ use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Params, Result};
 use sampler::Sampler;
 use snapshot::{Keeper, Snapshot};
-pub(crate) use tables::CUT_PAIRS;
 use trainer::{StepPlan, Trainer};
 pub use work::Work;
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use self::column::Column;
 use self::cuts::Forest;
 use crate::encode::{Encoder, Matrix, View};
-use crate::model::{Curve, Grid, Tables, place};
+use crate::model::{CUT_PAIRS, Curve, Grid, Tables, place};
 use crate::params::Params;
 use crate::rng::{Purpose, Stream};
 
@@ -23,8 +23,6 @@ const RELATION_LIMITS: [f64; 2] = [-0.5, 1.0];
 /// Most pairs among which relations are sought, and rows that are looked at for it.
 const RELATION_PAIRS: usize = 3000;
 const RELATION_ROWS: usize = 8192;
-/// Most pairs that are cut; of more, none are.
-pub const CUT_PAIRS: usize = 300;
 /// How many standard deviations above chance a relation must be to count as found.
 const BEYOND_CHANCE: f64 = 3.0;
 
@@ -77,9 +75,10 @@ impl Sample {
         let telling = encoder.features()[..origins.len()].par_iter().enumerate();
         let columns = telling.map(|(feature, told)| {
             let column = &encoder.columns()[told.column as usize];
-            let unbend = if told.view == View::Bent { column.second_scale() } else { None };
+            let bent = column.second_scale().filter(|_| told.view == View::Bent);
+            let bend = bent.map(|[start, rate, ..]| [start, rate]);
             match column.positions() {
-                0 => Column::of_numbers(matrix, &rows, feature).bent_by(unbend),
+                0 => Column::of_numbers(matrix, &rows, feature).bent_by(bend),
                 positions => Column::of_categories(matrix, &rows, feature, positions),
             }
         });
@@ -108,10 +107,10 @@ impl Sample {
     pub fn sparsity(&self) -> Part {
         let mut all = self.part(self.curves(Column::sparsity), Vec::new());
         let most = MOST_SPARSE * middle_and_spread(&all.scores).1;
-        for curve in &mut all.tables.curves {
+        all.tables.curves.par_iter_mut().for_each(|curve| {
             let limit = self.columns[curve.feature as usize].usual_sparsity() + most;
             curve.values.iter_mut().for_each(|value| *value = value.min(limit));
-        }
+        });
         self.part(all.tables.curves, Vec::new())
     }
 
@@ -133,37 +132,38 @@ impl Sample {
     /// How soon a row is alone when rows are cut apart: by each column, and by each pair of columns if there are not too many.
     pub fn cuts(&self, params: &Params) -> Part {
         let varied = self.features(Column::varies);
-        let plain = |feature: u32| {
-            let column = &self.columns[feature as usize];
-            column.values.iter().map(|&value| column.plain(value)).collect::<Vec<f64>>()
-        };
-        let plain: Vec<Vec<f64>> = (0..self.columns.len() as u32).into_par_iter().map(plain).collect();
         let random =
             |[a, b]: [u32; 2]| Stream::new(params.seed, Purpose::Cuts, u64::from(a) << 32 | u64::from(b));
         let curve = |&feature: &u32| {
             let column = &self.columns[feature as usize];
-            let forest = Forest::grow([&plain[feature as usize]], random([feature; 2]));
+            let point = |row: usize| [column.plain(column.values[row])];
+            let forest = Forest::grow(self.rows.len(), point, random([feature; 2]));
             let value = |&node: &f32| forest.alone([column.plain(node)]) as f32;
-            Curve {
-                feature,
-                nodes: column.nodes().to_vec(),
-                values: column.nodes().iter().map(value).collect(),
-            }
+            let values = column.nodes().iter().map(value).collect();
+            Curve { feature, nodes: column.nodes().to_vec(), values }
         };
         let grid = |&features: &[u32; 2]| {
             let columns = features.map(|feature| &self.columns[feature as usize]);
-            let forest = Forest::grow(features.map(|feature| &plain[feature as usize][..]), random(features));
+            let point = |row: usize| columns.map(|column| column.plain(column.values[row]));
+            let forest = Forest::grow(self.rows.len(), point, random(features));
             let nodes = columns.map(Column::cut_nodes);
             let at = |side: usize, node: usize| columns[side].plain(spaced(node, nodes[side]));
             let value = |node: usize| forest.alone([at(0, node / nodes[1]), at(1, node % nodes[1])]) as f32;
             Grid { features, nodes, values: (0..nodes[0] * nodes[1]).map(value).collect() }
         };
-        let mut pairs = Vec::new();
-        if params.interactions == 2 && varied.len() * varied.len().saturating_sub(1) / 2 <= CUT_PAIRS {
-            pairs = all_pairs(&varied);
-            pairs.retain(|pair| self.of_two_columns(pair));
-        }
+        let pairs = if params.interactions < 2 { Vec::new() } else { self.cut_pairs(&varied) };
         self.part(varied.par_iter().map(curve).collect(), pairs.par_iter().map(grid).collect())
+    }
+
+    /// All pairs of two columns, or none if they are too many.
+    fn cut_pairs(&self, varied: &[u32]) -> Vec<[u32; 2]> {
+        // A column has two features at most, so that more of them have too many pairs in any case.
+        if varied.len() > 2 * CUT_PAIRS {
+            return Vec::new();
+        }
+        let mut pairs = all_pairs(varied);
+        pairs.retain(|pair| self.of_two_columns(pair));
+        if pairs.len() > CUT_PAIRS { Vec::new() } else { pairs }
     }
 
     /// The branches of the tree.

@@ -10,6 +10,8 @@ const DENSITY_NODES: usize = 32;
 const TAIL_STEP: f64 = 0.1;
 /// Nodes of each side of the grid of a relation.
 const RELATION_NODES: usize = 8;
+/// Arguments of the hyperbolic sine are no larger, so that its squares are finite numbers.
+const FURTHEST: f64 = 350.0;
 /// Nodes of each side of the grid of cuts.
 const CUT_NODES: usize = 12;
 /// Rows added to every node when sparsity is told, but no more than a share of all rows: where few rows are expected,
@@ -24,8 +26,8 @@ pub struct Column {
     two_valued: bool,
     /// Positions of its categories; 0 for numbers.
     positions: usize,
-    /// From the bent scale to the plain one, where it is bent.
-    unbend: Option<[f64; 4]>,
+    /// Where it is bent: the lower end of the bent scale and half its length.
+    bend: Option<[f64; 2]>,
     /// Where its curves have their nodes.
     nodes: Vec<f32>,
     /// Volume over rows, with the rows that make it evident.
@@ -118,12 +120,12 @@ impl Column {
         let n = values.len() as f64;
         let mean = logs.clone().sum::<f64>() / n;
         let unevenness = (logs.map(|log| (log - mean).powi(2)).sum::<f64>() / n).sqrt() as f32;
-        Self { values, two_valued, positions, unbend: None, nodes, sparsity, unevenness }
+        Self { values, two_valued, positions, bend: None, nodes, sparsity, unevenness }
     }
 
     /// The same column, known to be bent as given.
-    pub fn bent_by(self, unbend: Option<[f64; 4]>) -> Self {
-        Self { unbend, ..self }
+    pub fn bent_by(self, bend: Option<[f64; 2]>) -> Self {
+        Self { bend, ..self }
     }
 
     /// Whether it has more than one value.
@@ -165,11 +167,11 @@ impl Column {
         middle_and_spread(&of_rows).0
     }
 
-    /// A value in the scale in which the column was given, from -1 to 1.
+    /// A value in the scale in which the column was given, up to a factor and a constant.
     pub fn plain(&self, value: f32) -> f64 {
         let value = f64::from(value);
-        match self.unbend {
-            Some([start, rate, factor, offset]) => factor * libm::sinh(rate * (value + 1.0) + start) + offset,
+        match self.bend {
+            Some([start, rate]) => libm::sinh((rate * (value + 1.0) + start).clamp(-FURTHEST, FURTHEST)),
             None => value,
         }
     }
