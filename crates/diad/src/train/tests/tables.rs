@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::encode::{Encoder, Matrix};
+use crate::kernel::Isa;
 use crate::model::{Curve, Grid};
 use crate::rng::{Purpose, Stream};
 use crate::table::{Table, Texts, Values};
@@ -303,6 +304,63 @@ fn categories_have_nodes_of_their_own() {
     // The mark of a missing value has a curve, but no grid with its own column.
     assert_eq!(columns.tables.curves.iter().map(|curve| curve.feature).collect::<Vec<_>>(), [0, 1, 2]);
     let (relations, cuts) = (sample.relations(&params()), sample.cuts(&params()));
-    assert!(cuts.tables.grids.iter().all(|grid| grid.features != [1, 2]));
+    let pairs: Vec<[u32; 2]> = cuts.tables.grids.iter().map(|grid| grid.features).collect();
+    assert_eq!(pairs, [[0, 1], [0, 2]]);
     assert!(relations.tables.grids.iter().all(|grid| grid.features != [1, 2]));
+}
+
+/// A few values that are far beyond all others, as marks of missing ones often are.
+#[test]
+fn huge_values_leave_the_others_apart() {
+    let mut random = Stream::new(11, Purpose::Shuffle, 0);
+    for huge in [1e30, 1e200, f64::MAX] {
+        let mut x: Vec<f64> = (0..ROWS).map(|_| random.normal()).collect();
+        x[5] = 25.0;
+        x[7] = huge;
+        let table = Table::new(vec!["x".into()], vec![x]).unwrap();
+        let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
+        let part = Sample::new(&matrix, &encoder, 0).cuts(&params());
+        assert!(part.scores.iter().all(|score| score.is_finite()));
+        let mut order: Vec<usize> = (0..ROWS).collect();
+        order.sort_by(|&a, &b| part.scores[b].total_cmp(&part.scores[a]));
+        assert_eq!(order[0], 7);
+        assert!(order[..20].contains(&5), "{huge}: place {:?}", order.iter().position(|&row| row == 5));
+    }
+}
+
+/// Every pair of 25 columns, none of 26.
+#[test]
+fn too_many_pairs_are_not_cut() {
+    for (width, pairs) in [(25, 300), (26, 0)] {
+        let mut random = Stream::new(12, Purpose::Shuffle, 0);
+        let columns = (0..width).map(|_| (0..40).map(|_| random.unit()).collect()).collect();
+        let names = (0..width).map(|c| format!("c{c}")).collect();
+        let table = Table::new(names, columns).unwrap();
+        let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+        let part = Sample::new(&matrix, &encoder, 0).cuts(&params());
+        assert_eq!((part.tables.curves.len(), part.tables.grids.len()), (width, pairs));
+    }
+}
+
+#[test]
+fn relations_alone_need_pairs() {
+    let alone = Params { weight_relations: 1.0, ..Params::paper() };
+    let alone = Params { weight_trees: 0.0, ..alone };
+    assert!(alone.validate().is_ok());
+    let error = Params { interactions: 1, ..alone }.validate().unwrap_err().to_string();
+    assert!(error.contains("only relations have a weight"), "{error}");
+}
+
+/// Pins the bytes of a whole tiny model, with all parts of its score, as `determinism::fingerprint` does those of its trees.
+#[test]
+fn fingerprint_of_a_whole_score() {
+    const EXPECTED: u32 = 0x4248_81da;
+    if Isa::detect() == Isa::Portable && !cfg!(target_arch = "aarch64") {
+        return;
+    }
+    let (_, encoder, matrix) = data();
+    let detector = fit(&params(), encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let bytes = persist::to_bytes(&detector).unwrap();
+    let found = crc32fast::hash(&bytes[..bytes.len() - 4]);
+    assert_eq!(found, EXPECTED, "the fingerprint is {found:#010x}");
 }
