@@ -132,7 +132,7 @@ impl Default for Params {
             scale: Scale::Both,
             weight_trees: 10.0,
             weight_tails: 3.0,
-            weight_columns: 5.0,
+            weight_columns: 6.0,
             weight_relations: 20.0,
             weight_cuts: 36.0,
             layers: 1,

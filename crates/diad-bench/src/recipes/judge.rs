@@ -42,7 +42,7 @@ pub struct Found {
 fn tried(part: ScorePart) -> &'static [f64] {
     match part {
         ScorePart::Tails => &[3.0],
-        ScorePart::Columns => &[5.0, 2.5, 10.0],
+        ScorePart::Columns => &[6.0, 3.0, 12.0],
         ScorePart::Trees => &[10.0, 5.0, 20.0],
         ScorePart::Relations => &[20.0, 10.0],
         ScorePart::Cuts => &[36.0, 18.0, 72.0],
@@ -398,7 +398,7 @@ mod tests {
         let third = 100.0 / 3.0;
         assert!((at(Recipe(vec![(tails, 3.0)])) - third).abs() < 1e-9);
         // Columns count whatever they say.
-        assert_eq!(at(Recipe(vec![(tails, 3.0), (columns, 5.0)])), 100.0);
+        assert_eq!(at(Recipe(vec![(tails, 3.0), (columns, 6.0)])), 100.0);
         // The trees say the opposite of the tails, so that they do not count at all.
         assert!((correlation(&scores[tails], &scores[trees], &labels.weights) + 1.0).abs() < 1e-12);
         assert!((at(Recipe(vec![(tails, 3.0), (trees, 20.0)])) - third).abs() < 1e-9);

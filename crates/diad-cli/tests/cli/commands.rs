@@ -154,7 +154,7 @@ fn info_shows_settings_and_columns() {
       scale            both
       weight-trees     10.0
       weight-tails     3.0
-      weight-columns   5.0
+      weight-columns   6.0
       weight-relations 20.0
       weight-cuts      36.0
       layers           2

@@ -26,9 +26,9 @@ pub struct Forest<const D: usize> {
 }
 
 impl<const D: usize> Forest<D> {
-    /// Cuts apart points, given by their rows: of few rows half in each tree, so that no two trees are the same.
+    /// Cuts apart points, given by their rows. Of few rows every tree has all, and in one column trees differ by ties alone.
     pub fn grow(rows: usize, point: impl Fn(usize) -> [f64; D], mut random: Stream) -> Self {
-        let chosen = ROWS.min(rows / 2).max(2).min(rows);
+        let chosen = ROWS.min(rows);
         let mut order: Vec<usize> = (0..rows).collect();
         let tree = |_| {
             random.shuffle_front(&mut order, chosen);
