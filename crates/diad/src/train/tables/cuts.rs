@@ -49,9 +49,7 @@ impl<const D: usize> Forest<D> {
 
 impl Tree {
     fn grow<const D: usize>(&mut self, points: &mut [[f64; D]], cuts: usize, random: &mut Stream) {
-        let varies = |side: &usize| {
-            points.iter().any(|point| point[*side] > points[0][*side] || point[*side] < points[0][*side])
-        };
+        let varies = |side: &usize| points.iter().any(|point| point[*side] != points[0][*side]);
         let sides: Vec<usize> = (0..D).filter(varies).collect();
         if sides.is_empty() {
             self.0.push(Node::Alone { cuts: cuts as f64 + more_cuts(points.len()) });
