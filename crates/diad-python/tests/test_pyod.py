@@ -86,7 +86,8 @@ def test_fit_predict_and_score(data):
 
 def test_predict_rank(fitted, data):
     ranks = fitted._predict_rank(data[1])
-    assert_allclose(rankdata(ranks), rankdata(fitted.decision_function(data[1])), atol=2)
+    # Of rows that no training row lies between, the ranks are the same.
+    assert (np.diff(ranks[np.argsort(fitted.decision_function(data[1]), kind="stable")]) >= 0).all()
     assert_array_less(ranks, data[0].shape[0] + 1)
     normalized = fitted._predict_rank(data[1], normalized=True)
     assert_array_less(normalized, 1.01)

@@ -39,6 +39,17 @@ impl ScorePart {
     /// All parts, in the order in which they are added.
     pub const ALL: [Self; 5] = [Self::Tails, Self::Columns, Self::Trees, Self::Relations, Self::Cuts];
 
+    /// The option on the command line that sets its weight.
+    fn option(self) -> &'static str {
+        match self {
+            Self::Tails => "weight-tails",
+            Self::Columns => "weight-columns",
+            Self::Trees => "weight-trees",
+            Self::Relations => "weight-relations",
+            Self::Cuts => "weight-cuts",
+        }
+    }
+
     /// What its weight is multiplied by, given its correlation with the sum of the parts before it: a part that says the
     /// same as they do counts in full, one that says the opposite not at all. Tails and columns always count in full,
     /// relations from a correlation of a third on, and cuts never less than a twelfth.
@@ -236,9 +247,8 @@ impl Params {
             if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
         }
         let weights = ScorePart::ALL.map(|part| self.weight(part));
-        let names = ["weight-tails", "weight-columns", "weight-trees", "weight-relations", "weight-cuts"];
-        for (name, weight) in names.into_iter().zip(weights) {
-            check((0.0..=1e6).contains(&weight), name, weight, "from 0 to 1000000")?;
+        for (part, weight) in ScorePart::ALL.into_iter().zip(weights) {
+            check((0.0..=1e6).contains(&weight), part.option(), weight, "from 0 to 1000000")?;
         }
         let total: f64 = weights.iter().sum();
         check(total >= 1e-6, "weight-trees", self.weight_trees, "above 0 where all other weights are 0")?;

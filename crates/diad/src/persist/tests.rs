@@ -299,6 +299,9 @@ fn made_up_headers_are_refused() {
         ("min_temperature", 0.0.into()),
         ("min_temperature", (-1.0).into()),
         ("smoothing", "50".into()),
+        // Of another version, but beside what that version did not know.
+        ("relation_strength", 4.0.into()),
+        ("weight_cuts", serde_json::json!([[], []])),
     ] {
         let changed = with_header(&bytes, |header| header["params"][name] = value.clone());
         assert!(from_bytes(&changed).is_err(), "{name} = {value}");

@@ -1,9 +1,9 @@
 //! Putting the parts of the score together.
 
 use super::profile;
-use super::tables::{Sample, middle_and_spread};
+use super::tables::{Part, Sample, middle_and_spread};
 use crate::encode::{Encoder, Matrix};
-use crate::model::{Combination, Model};
+use crate::model::{Combination, Model, Tables};
 use crate::{Detector, Params, ScorePart, metrics};
 
 /// The sum of the parts so far.
@@ -52,28 +52,26 @@ impl Sum {
 pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
     let sample = Sample::new(matrix, &encoder, params.seed);
     let rows = sample.matrix(matrix);
-    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
+    let trees = Combination { tree_factor: 1.0, ..Combination::default() };
+    let detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64).with(trees);
+    let of_trees = || {
+        let mut scores = vec![0.0; sample.rows()];
+        detector.score_encoded(&rows, &mut scores);
+        Part { tables: Tables::default(), scores }
+    };
     let mut sum = Sum { combination: Combination::default(), scores: vec![0.0; sample.rows()], parts: 0 };
-    for part in ScorePart::ALL {
-        let weight = params.weight(part);
-        if weight == 0.0 {
-            continue;
-        }
+    for part in ScorePart::ALL.into_iter().filter(|&part| params.weight(part) > 0.0) {
         let made = match part {
-            ScorePart::Trees => {
-                detector = detector.with(Combination { tree_factor: 1.0, ..Combination::default() });
-                let mut scores = vec![0.0; sample.rows()];
-                detector.score_encoded(&rows, &mut scores);
-                sum.combination.tree_factor = sum.add(part, weight, &scores);
-                continue;
-            }
             ScorePart::Tails => sample.tails(),
             ScorePart::Columns => sample.sparsity(),
+            ScorePart::Trees => of_trees(),
             ScorePart::Relations => sample.relations(params),
             ScorePart::Cuts => sample.cuts(params),
         };
-        let factor = sum.add(part, weight, &made.scores);
-        if factor != 0.0 {
+        let factor = sum.add(part, params.weight(part), &made.scores);
+        if part == ScorePart::Trees {
+            sum.combination.tree_factor = factor;
+        } else if factor != 0.0 {
             made.add_to(&mut sum.combination.tables, factor);
         }
     }
