@@ -8,7 +8,6 @@ from pyod.models.base import BaseDetector
 from pyod.models.iforest import IForest
 from pyod.models.lscp import LSCP
 from pyod.utils.data import generate_data
-from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 

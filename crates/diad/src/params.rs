@@ -50,24 +50,27 @@ impl ScorePart {
         }
     }
 
-    /// What its weight is multiplied by, given its correlation with the sum of the parts before it: a part that says the
-    /// same as they do counts in full, one that says the opposite not at all. Tails and columns always count in full,
-    /// relations from a correlation of a third on, and cuts never less than a twelfth.
+    /// What its weight is multiplied by in a table of so many columns, given its correlation with the sum of the parts before
+    /// it: a part that says the same as they do counts in full, one that says the opposite not at all. Tails and columns always
+    /// count in full, relations from a correlation of a third on. So that a row far from all others is found whatever the other
+    /// parts say, trees never count less than a fifth in tables of up to 20 columns, and less the wider a table is; cuts never
+    /// less than a twelfth.
     ///
     /// ```
     /// use diad::ScorePart;
     ///
-    /// assert_eq!(ScorePart::Tails.counted(-0.5), 1.0);
-    /// assert_eq!(ScorePart::Trees.counted(1.0), 1.0);
-    /// assert!(ScorePart::Trees.counted(0.5) < 0.1);
-    /// assert_eq!(ScorePart::Relations.counted(0.4), 1.0);
-    /// assert_eq!(ScorePart::Cuts.counted(-1.0), 1.0 / 12.0);
+    /// assert_eq!(ScorePart::Tails.counted(-0.5, 10), 1.0);
+    /// assert_eq!(ScorePart::Trees.counted(1.0, 10), 1.0);
+    /// assert_eq!(ScorePart::Trees.counted(-1.0, 10), 0.2);
+    /// assert_eq!(ScorePart::Trees.counted(-1.0, 200), 0.02);
+    /// assert_eq!(ScorePart::Relations.counted(0.4, 10), 1.0);
+    /// assert_eq!(ScorePart::Cuts.counted(-1.0, 10), 1.0 / 12.0);
     /// ```
-    pub fn counted(self, correlation: f64) -> f64 {
+    pub fn counted(self, correlation: f64, columns: usize) -> f64 {
         let agreement = |full: f64| libm::pow(((1.0 + correlation) / (1.0 + full)).clamp(0.0, 1.0), 10.0);
         match self {
             Self::Tails | Self::Columns => 1.0,
-            Self::Trees => agreement(1.0),
+            Self::Trees => agreement(1.0).max(4.0 / columns.max(20) as f64),
             Self::Relations => agreement(1.0 / 3.0),
             Self::Cuts => agreement(1.0).max(1.0 / 12.0),
         }

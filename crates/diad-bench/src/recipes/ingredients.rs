@@ -69,12 +69,15 @@ pub struct Labels {
     pub chosen: Vec<bool>,
     /// How many rows of the set each of them stands for.
     pub weights: Vec<f64>,
+    /// Columns of the set.
+    pub columns: usize,
 }
 
 /// Reads the labels of a set and chooses rows, evenly spread over the file.
 pub fn labels(set: &Set, data: &Path) -> Result<Labels> {
-    let mut all = Vec::new();
     let source = FileSource::new(set.path(data));
+    let columns = Encoder::fit(&source, &[LABEL], Scale::Linear)?.columns().len();
+    let mut all = Vec::new();
     let mut reader = source.open(&labelled())?;
     while let Some(batch) = reader.next_batch()? {
         let column = batch.column_named(LABEL).context("there is no label column")?;
@@ -94,14 +97,14 @@ pub fn labels(set: &Set, data: &Path) -> Result<Labels> {
     };
     let shares = [share(false), share(true)];
     let weights = chosen.iter().map(|&anomaly| shares[usize::from(anomaly)]).collect();
-    Ok(Labels { rows, chosen, weights })
+    Ok(Labels { rows, chosen, weights, columns })
 }
 
 #[cfg(test)]
 impl Labels {
-    /// Rows that stand for themselves.
+    /// Rows of a wide table that stand for themselves.
     pub fn of(chosen: Vec<bool>) -> Self {
-        Self { rows: (0..chosen.len()).collect(), weights: vec![1.0; chosen.len()], chosen }
+        Self { rows: (0..chosen.len()).collect(), weights: vec![1.0; chosen.len()], chosen, columns: 200 }
     }
 }
 

@@ -79,7 +79,7 @@ pub fn judge(ingredients: &[Ingredient], scores: &[Vec<f32>], labels: &Labels) -
         for (place, &(ingredient, weight)) in recipe.0.iter().enumerate() {
             let part = &scores[ingredient];
             let agreement = if place == 0 { 1.0 } else { correlation(&total, part, &labels.weights) };
-            let factor = (weight * ingredients[ingredient].part.counted(agreement)) as f32;
+            let factor = (weight * ingredients[ingredient].part.counted(agreement, labels.columns)) as f32;
             total.iter_mut().zip(part).for_each(|(total, score)| *total += factor * score);
         }
         let percent = |figure: Option<f64>| 100.0 * figure.unwrap_or(f64::NAN);

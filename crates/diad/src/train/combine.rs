@@ -14,6 +14,8 @@ struct Sum {
     scores: Vec<f32>,
     /// How many there are.
     parts: usize,
+    /// Columns of the table.
+    columns: usize,
 }
 
 impl Sum {
@@ -26,7 +28,7 @@ impl Sum {
         }
         let agreement = if self.parts == 0 { 1.0 } else { metrics::correlation(&self.scores, scores) };
         self.parts += 1;
-        let counted = part.counted(agreement);
+        let counted = part.counted(agreement, self.columns);
         tracing::debug!(?part, weight, agreement, counted, "added a part of the score");
         let factor = (weight * counted) as f32 / spread;
         self.combination.shift += factor * middle;
@@ -59,7 +61,12 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
         detector.score_encoded(&rows, &mut scores);
         Part { tables: Tables::default(), scores }
     };
-    let mut sum = Sum { combination: Combination::default(), scores: vec![0.0; sample.rows()], parts: 0 };
+    let mut sum = Sum {
+        combination: Combination::default(),
+        scores: vec![0.0; sample.rows()],
+        parts: 0,
+        columns: detector.encoder().columns().len(),
+    };
     for part in ScorePart::ALL.into_iter().filter(|&part| params.weight(part) > 0.0) {
         let made = match part {
             ScorePart::Tails => sample.tails(),

@@ -250,7 +250,7 @@ fn the_score_is_the_sum_of_its_parts_as_far_as_they_agree_and_survives_the_file(
         let (middle, spread) = middle_and_spread(&scores);
         assert!(middle.abs() < 1e-3 && close(f64::from(spread), 1.0), "{part:?}: {middle} ± {spread}");
         let agreement = plain_correlation(&sum, &scores);
-        let factor = params().weight(part) * part.counted(agreement);
+        let factor = params().weight(part) * part.counted(agreement, COLUMNS);
         sum.iter_mut().zip(&scores).for_each(|(sum, &score)| *sum += factor * f64::from(score));
     }
     let (middle, spread) = middle_and_spread(&sum.iter().map(|&sum| sum as f32).collect::<Vec<f32>>());
