@@ -67,6 +67,7 @@ pub fn ablation() -> Vec<Variant> {
         Variant::new("no pairs, no validation", with(TuneParams { pair_share: 0.0, ..functions() }), none),
         Variant::new("equal shares, no validation", with(TuneParams { rounds: 0, ..functions() }), none),
         Variant::new("no stairs, no validation", with(TuneParams { stairs: 0, ..functions() }), none),
+        Variant::new("no tails, no validation", with(TuneParams { tails: 0.0, ..functions() }), none),
         Variant::new("no first score, no validation", forgetful(), none),
         Variant {
             anomalies_only: true,

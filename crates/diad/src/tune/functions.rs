@@ -23,8 +23,7 @@ const FEW: f64 = 5.0;
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
 pub struct Functions<'a> {
-    /// The rows that are learned from.
-    pub lesson: &'a Lesson,
+    lesson: &'a Lesson,
     basis: &'a Basis,
     targets: Vec<f64>,
     begin: Shares,

@@ -11,6 +11,7 @@ mod params;
 mod pieces;
 mod solve;
 mod stairs;
+mod tails;
 mod weigh;
 
 use std::ops::ControlFlow;

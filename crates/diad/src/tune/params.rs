@@ -39,6 +39,8 @@ pub struct TuneParams {
     pub rounds: usize,
     /// How many steps new curves are made of, beside the smooth functions.
     pub stairs: usize,
+    /// How far it may count in all that values lie far out, as a standard deviation of log odds.
+    pub tails: f64,
     /// Most labelled rows new functions and steps are learned from: all anomalies, as many normal rows as there is room for.
     pub most_rows: usize,
     /// The loss of the descent.
@@ -68,6 +70,7 @@ impl Default for TuneParams {
             pair_share: 0.8,
             rounds: 2,
             stairs: 300,
+            tails: 1.0,
             most_rows: 1500,
             loss: Loss::Auc,
             margin: 1.0,
@@ -96,6 +99,7 @@ impl TuneParams {
         check((0.0..=1.0).contains(&self.pair_share), "pair-share", self.pair_share, "from 0 to 1")?;
         check(self.rounds <= 100, "rounds", self.rounds, "at most 100")?;
         check(self.stairs <= 100_000, "stairs", self.stairs, "at most 100000")?;
+        check((0.0..=1e3).contains(&self.tails), "tails", self.tails, "from 0 to 1000")?;
         check((2..=20_000).contains(&self.most_rows), "most-rows", self.most_rows, "from 2 to 20000")?;
         check((0.0..=1e3).contains(&self.margin), "margin", self.margin, "from 0 to 1000")?;
         check((1..=1_000_000).contains(&self.steps), "steps", self.steps, "from 1 to 1000000")?;

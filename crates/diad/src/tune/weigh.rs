@@ -1,8 +1,8 @@
-//! How much of each part of the first score, and of the functions and stairs learned from labels, a tuned score has.
+//! How much of each part of the first score, and of the functions, stairs and tails learned from labels, a tuned score has.
 //!
 //! Each piece of the score has a factor, and the log odds of an anomaly are the sum of the pieces times their factors. The most
-//! likely factors are taken, given what the pieces say of the labelled rows. Functions and stairs speak of each row as learned
-//! without it: of rows they have seen they are always right. Before any label, the logarithm of a factor is normal about that
+//! likely factors are taken, given what the pieces say of the labelled rows. What is learned speaks of each row as learned
+//! without it: of rows it has seen it is always right. Before any label, the logarithm of a factor is normal about that
 //! of a usual one: with few labels the factors stay near it.
 
 use super::basis::Basis;
@@ -10,9 +10,10 @@ use super::functions::Functions;
 use super::lesson::Lesson;
 use super::solve::{sigmoid, softplus};
 use super::stairs::Stairs;
+use super::tails::Tails;
 use super::{FOLDS, TuneParams, pieces};
 use crate::Detector;
-use crate::model::Combination;
+use crate::model::{Combination, Tables};
 
 /// The standard deviation of the logarithm of a factor before any label: of parts of the first score, and of what is learned.
 const DOUBT: [f64; 2] = [1.5, 2.0];
@@ -21,16 +22,16 @@ const CONSTANT: f64 = 25.0;
 const STEPS: usize = 100;
 const PRECISION: f64 = 1e-10;
 
-/// The score that fits the labels: parts of the first one, unless it is forgotten, functions and stairs.
+/// The score that fits the labels: parts of the first one, unless it is forgotten, and what is learned.
 pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TuneParams) -> Combination {
-    let functions = Functions::new(basis, lesson, params);
-    let stairs = Stairs::new(basis, lesson, params);
+    let learners = Learners::new(first, lesson, basis, params);
     let factors = match lesson.enough_folds(FOLDS) {
-        Some(folds) => Held::new(first, &functions, &stairs, params, folds).factors(|_| true),
+        Some(folds) => Held::new(first, lesson, &learners, params, folds).factors(|_| true),
         None => usual(params),
     };
     let [trees, curves, grids] = pieces::parts(first);
-    let found = [trees, curves, grids, pieces::of(functions.learn().tables()), pieces::of(stairs.tables())];
+    let [functions, stairs, tails] = learners.tables().map(pieces::of);
+    let found = [trees, curves, grids, functions, stairs, tails];
     let (_, _, _, score) = first.parts();
     // A part that counts as usual stays as it is.
     let (shift, unit) = if params.prior > 0.0 { (score.shift, params.prior) } else { (0.0, 1.0) };
@@ -44,15 +45,42 @@ pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TunePara
 /// The scores of a lesson's rows, each by a tuning without its part of the rows: neither what is learned nor factors know of it.
 pub fn held_out(first: &Detector, lesson: &Lesson, params: &TuneParams, folds: usize) -> Vec<f32> {
     let basis = Basis::new(first, lesson);
-    let functions = Functions::new(&basis, lesson, params);
-    let held = Held::new(first, &functions, &Stairs::new(&basis, lesson, params), params, folds);
+    let learners = Learners::new(first, lesson, &basis, params);
+    let held = Held::new(first, lesson, &learners, params, folds);
     let factors: Vec<Factors> =
         (0..folds).map(|fold| held.factors(|row| lesson.fold(row, folds) != fold)).collect();
     (0..lesson.labels.len()).map(|row| held.sum(row, &factors[lesson.fold(row, folds)]) as f32).collect()
 }
 
-/// Pieces of a score: trees, curves and grids of the first one, functions, stairs.
-const PIECES: usize = 5;
+/// All that learns from labels.
+struct Learners<'a> {
+    functions: Functions<'a>,
+    stairs: Stairs<'a>,
+    tails: Tails<'a>,
+}
+
+impl<'a> Learners<'a> {
+    fn new(first: &Detector, lesson: &'a Lesson, basis: &'a Basis, params: &TuneParams) -> Self {
+        Self {
+            functions: Functions::new(basis, lesson, params),
+            stairs: Stairs::new(basis, lesson, params),
+            tails: Tails::new(first, lesson, params),
+        }
+    }
+
+    /// What each learns from all rows.
+    fn tables(&self) -> [Tables; PIECES - FIRST] {
+        [self.functions.learn().tables(), self.stairs.tables(), self.tails.tables()]
+    }
+
+    /// What each says of rows it has not learned from.
+    fn held_out(&self, folds: usize) -> [Vec<f64>; PIECES - FIRST] {
+        [self.functions.held_out(folds), self.stairs.held_out(folds), self.tails.held_out(folds)]
+    }
+}
+
+/// Pieces of a score: trees, curves and grids of the first one, functions, stairs, tails.
+const PIECES: usize = 6;
 /// Those of the first score come first.
 const FIRST: usize = 3;
 /// What each piece counts.
@@ -60,8 +88,9 @@ type Factors = [f64; PIECES];
 
 /// Factors before any label.
 fn usual(params: &TuneParams) -> Factors {
-    let [functions, stairs] = if params.stairs > 0 { [0.5, 0.5] } else { [1.0, 0.0] };
-    [params.prior, params.prior, params.prior, functions, stairs]
+    let [curves, tails] = if params.tails > 0.0 { [0.8, 0.75] } else { [1.0, 0.0] };
+    let [functions, stairs] = if params.stairs > 0 { [curves / 2.0; 2] } else { [curves, 0.0] };
+    [params.prior, params.prior, params.prior, functions, stairs, tails]
 }
 
 /// What the pieces of a score say of labelled rows.
@@ -75,19 +104,17 @@ struct Held<'a> {
 impl<'a> Held<'a> {
     fn new(
         first: &Detector,
-        functions: &Functions<'a>,
-        stairs: &Stairs<'a>,
+        lesson: &'a Lesson,
+        learners: &Learners,
         params: &TuneParams,
         folds: usize,
     ) -> Self {
-        let lesson = functions.lesson;
         let said = pieces::parts(first).map(|piece| pieces::scored(first, &piece, &lesson.matrix));
-        let (functions, stairs) = (functions.held_out(folds), stairs.held_out(folds));
+        let learned = learners.held_out(folds);
         let row = |row: usize| {
             std::array::from_fn(|piece| match piece {
                 ..FIRST => f64::from(said[piece][row]),
-                FIRST => functions[row],
-                _ => stairs[row],
+                _ => learned[piece - FIRST][row],
             })
         };
         let mut rows: Vec<Factors> = (0..lesson.labels.len()).map(row).collect();
@@ -218,7 +245,7 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Stream};
 
-    const USUAL: Factors = [0.8, 0.8, 0.8, 0.5, 0.5];
+    const USUAL: Factors = [0.8, 0.8, 0.8, 0.5, 0.5, 0.5];
 
     /// Rows that the second piece tells apart, the others not.
     fn example(rows: usize) -> (Vec<Factors>, Vec<f64>, Vec<f64>) {
@@ -236,7 +263,7 @@ mod tests {
     fn slopes_are_differences() {
         let (rows, targets, weights) = example(40);
         let posterior = Posterior { rows: &rows, targets: &targets, weights: &weights, usual: &USUAL };
-        let point = [0.3, -0.2, 0.1, 0.4, 0.2, -0.5];
+        let point = [0.3, -0.2, 0.1, 0.4, 0.2, -0.3, -0.5];
         let (slope, _) = posterior.slope(&point);
         for i in 0..=PIECES {
             let moved = |by: f64| {
@@ -254,7 +281,9 @@ mod tests {
         let (rows, targets, weights) = example(400);
         let posterior = Posterior { rows: &rows, targets: &targets, weights: &weights, usual: &USUAL };
         let factors = posterior.factors();
-        assert!(factors[1] > 2.0 && [0, 2, 3, 4].iter().all(|&i| factors[i] < 0.6 * USUAL[i]), "{factors:?}");
+        // Normal with standard deviation 1 and two apart: the odds are e to the power of twice the value.
+        assert!((1.8..2.2).contains(&factors[1]), "{factors:?}");
+        assert!([0, 2, 3, 4, 5].iter().all(|&i| factors[i] < 0.6 * USUAL[i]), "{factors:?}");
         let (slope, _) = posterior.slope(&posterior.most_likely());
         assert!(slope.iter().all(|slope| slope.abs() < 1e-3), "{slope:?}");
         let none = Posterior { rows: &[], targets: &[], weights: &[], usual: &USUAL };
@@ -266,7 +295,7 @@ mod tests {
         let matrix: [Point; PIECES + 1] = std::array::from_fn(|i| {
             std::array::from_fn(|j| if i == j { 3.0 } else { 1.0 / (1 + i + j) as f64 })
         });
-        let wanted = [1.0, -2.0, 0.5, 3.0, 4.0, -1.5];
+        let wanted = [1.0, -2.0, 0.5, 3.0, 4.0, -1.5, 2.5];
         let right = std::array::from_fn(|i| (0..=PIECES).map(|j| matrix[i][j] * wanted[j]).sum());
         for (found, wanted) in solved(matrix, right).iter().zip(wanted) {
             assert!((found - wanted).abs() < 1e-12);

@@ -1,0 +1,173 @@
+//! Learning by tails: how much it counts that a value lies far out, for each column.
+//!
+//! A curve says how far out each value of a column lies. The log odds of an anomaly are the sum of these curves, each times a weight,
+//! and the most likely weights are taken, given the labels. There is but one weight for a column: five anomalies tell more of it
+//! than of a whole curve.
+
+use rayon::prelude::*;
+
+use super::lesson::Lesson;
+use super::solve::{Problem, dot};
+use super::{TuneParams, pieces};
+use crate::Detector;
+use crate::model::{Curve, Tables};
+
+/// Labelled rows, ready to be learned from.
+#[derive(Debug)]
+pub struct Tails<'a> {
+    lesson: &'a Lesson,
+    /// How far out values lie, with mean 0 and standard deviation 1 over the rows.
+    curves: Vec<Curve>,
+    /// Of each curve its values at the rows.
+    values: Vec<Vec<f32>>,
+    /// The variance of a weight before any label.
+    variance: f64,
+    /// The covariance of the weighted sum at the rows.
+    covariance: Vec<f32>,
+}
+
+impl<'a> Tails<'a> {
+    /// The tails of a detector's columns at a lesson's rows.
+    pub fn new(first: &Detector, lesson: &'a Lesson, params: &TuneParams) -> Self {
+        let curves: Vec<Curve> = if params.tails > 0.0 {
+            let curves = pieces::tails(first).tables.curves;
+            curves.into_par_iter().filter_map(|curve| standardised(curve, lesson)).collect()
+        } else {
+            Vec::new()
+        };
+        let rows = lesson.matrix.rows();
+        let at = |curve: &Curve| -> Vec<f32> {
+            (0..rows).map(|row| curve.at(lesson.matrix.row(row)[curve.feature as usize])).collect()
+        };
+        let values: Vec<Vec<f32>> = curves.par_iter().map(at).collect();
+        let variance = params.tails * params.tails / curves.len().max(1) as f64;
+        let mut covariance = vec![0.0f32; rows * rows];
+        covariance.par_chunks_exact_mut(rows).enumerate().for_each(|(row, out)| {
+            for values in &values {
+                let times = variance as f32 * values[row];
+                out.iter_mut().zip(values).for_each(|(out, value)| *out += times * value);
+            }
+        });
+        Self { lesson, curves, values, variance, covariance }
+    }
+
+    /// The weighted curves, learned from all rows.
+    pub fn tables(&self) -> Tables {
+        let weigh = |(curve, weight): (&Curve, f64)| Curve {
+            values: curve.values.iter().map(|value| weight as f32 * value).collect(),
+            ..curve.clone()
+        };
+        let curves = self.curves.iter().zip(self.weights(|_| true)).map(weigh).collect();
+        Tables { curves, grids: Vec::new() }
+    }
+
+    /// The weighted sum at each row, learned without the part of the rows it belongs to, of so many parts.
+    pub fn held_out(&self, folds: usize) -> Vec<f64> {
+        self.lesson.held_out(folds, |kept| {
+            let weights = self.weights(kept);
+            let row = |row: usize| {
+                self.values.iter().zip(&weights).map(|(values, weight)| f64::from(values[row]) * weight).sum()
+            };
+            (0..self.lesson.labels.len()).map(row).collect()
+        })
+    }
+
+    fn weights(&self, learned_from: impl Fn(usize) -> bool) -> Vec<f64> {
+        let (targets, weights) = (self.lesson.targets(), self.lesson.weights(learned_from));
+        let dual = Problem { covariance: &self.covariance, targets: &targets, weights: &weights }.solve();
+        self.values.iter().map(|values| self.variance * dot(values, &dual)).collect()
+    }
+}
+
+/// A curve with mean 0 and standard deviation 1 over all rows; nothing if it is the same for all.
+fn standardised(curve: Curve, lesson: &Lesson) -> Option<Curve> {
+    let values = || lesson.sorted[curve.feature as usize].iter().map(|&x| f64::from(curve.at(x)));
+    let rows = values().count().max(1) as f64;
+    let mean = values().sum::<f64>() / rows;
+    let spread = (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows).sqrt();
+    let scale = |value: &f32| ((f64::from(*value) - mean) / spread) as f32;
+    (spread > 1e-6).then(|| Curve { values: curve.values.iter().map(scale).collect(), ..curve.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Labelled;
+    use super::super::tests::{first, table};
+    use super::*;
+    use crate::Scale;
+
+    /// Rows that are anomalies where the third column is far out on either side.
+    fn example() -> (Detector, Lesson) {
+        let detector = first(2, Scale::Both);
+        let rows = table(120, |_, _| true);
+        let labels = rows.column_named("noise").unwrap().iter().map(|&x| Some(x.abs() > 1.5)).collect();
+        let labelled = Labelled::of(&detector, &rows, labels).unwrap();
+        let lesson = Lesson::new(&detector, &labelled).unwrap();
+        (detector, lesson)
+    }
+
+    #[test]
+    fn values_are_those_of_the_tables_and_the_telling_column_has_most() {
+        let (detector, lesson) = example();
+        let tails = Tails::new(&detector, &lesson, &TuneParams::default());
+        let scores = pieces::scored(&detector, &pieces::of(tails.tables()), &lesson.matrix);
+        let weights = tails.weights(|_| true);
+        for (row, score) in scores.iter().enumerate() {
+            let sum: f64 = tails.values.iter().zip(&weights).map(|(v, w)| f64::from(v[row]) * w).sum();
+            assert!((f64::from(*score) - sum).abs() < 1e-4, "{score} is not {sum}");
+        }
+        let noise = tails.curves.iter().position(|curve| curve.feature == 2).unwrap();
+        let others = (0..weights.len()).filter(|&i| i != noise);
+        assert!(others.into_iter().all(|i| weights[i].abs() < weights[noise] / 2.0), "{weights:?}");
+    }
+
+    /// As by a ridge regression, straight: at the most likely weights the slope by each is its own precision times it.
+    #[test]
+    fn weights_are_the_most_likely() {
+        let (detector, lesson) = example();
+        let tails = Tails::new(&detector, &lesson, &TuneParams::default());
+        let found = tails.weights(|_| true);
+        let (targets, counts) = (lesson.targets(), lesson.weights(|_| true));
+        // The constant is free, too: find it by bisection.
+        let odds = |row: usize| -> f64 {
+            tails.values.iter().zip(&found).map(|(values, weight)| f64::from(values[row]) * weight).sum()
+        };
+        let slope = |row: usize, constant: f64| {
+            counts[row] * (targets[row] - super::super::solve::sigmoid(odds(row) + constant))
+        };
+        let rows = 0..targets.len();
+        let (mut low, mut high) = (-20.0, 20.0);
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            // Its own variance is 25.
+            let rises = rows.clone().map(|row| slope(row, middle)).sum::<f64>() > middle / 25.0;
+            if rises { low = middle } else { high = middle }
+        }
+        for (values, weight) in tails.values.iter().zip(&found) {
+            let slope: f64 = rows.clone().map(|row| slope(row, low) * f64::from(values[row])).sum();
+            assert!((slope - weight / tails.variance).abs() < 1e-3, "{slope} is not {weight} / variance");
+        }
+    }
+
+    #[test]
+    fn rows_held_out_teach_nothing() {
+        let (detector, lesson) = example();
+        let held_out = Tails::new(&detector, &lesson, &TuneParams::default()).held_out(3);
+        for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
+            let plain = pieces::of(Tails::new(&detector, kept, &TuneParams::default()).tables());
+            let plain = pieces::scored(&detector, &plain, &out.matrix);
+            let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
+            for (row, plain) in rows.zip(plain) {
+                assert!((held_out[row] - f64::from(plain)).abs() < 1e-4, "{} is not {plain}", held_out[row]);
+            }
+        }
+    }
+
+    #[test]
+    fn without_tails_nothing_is_learned() {
+        let (detector, lesson) = example();
+        let tails = Tails::new(&detector, &lesson, &TuneParams { tails: 0.0, ..TuneParams::default() });
+        assert!(tails.tables().curves.is_empty());
+        assert!(tails.held_out(3).iter().all(|&value| value == 0.0));
+    }
+}
