@@ -46,6 +46,11 @@ pub struct Combination {
     pub tables: Tables,
 }
 
+/// So many equally spaced nodes from -1 to 1.
+pub fn spaced(nodes: usize) -> Vec<f32> {
+    (0..nodes).map(|node| (node as f32 * 2.0 - (nodes - 1) as f32) / (nodes - 1) as f32).collect()
+}
+
 /// The node at or below a value, of so many equally spaced ones, and the share of the next one.
 #[inline]
 pub fn place(x: f32, nodes: usize) -> (usize, f32) {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use self::column::Column;
 use self::cuts::Forest;
 use crate::encode::{Encoder, Matrix, View};
-use crate::model::{CUT_PAIRS, Curve, Grid, Tables, place};
+use crate::model::{CUT_PAIRS, Curve, Grid, Tables, place, spaced};
 use crate::params::Params;
 use crate::rng::{Purpose, Stream};
 
@@ -147,9 +147,12 @@ impl Sample {
             let point = |row: usize| columns.map(|column| column.plain(column.values[row]));
             let forest = Forest::grow(self.rows.len(), point, random(features));
             let nodes = columns.map(Column::cut_nodes);
-            let at = |side: usize, node: usize| columns[side].plain(spaced(node, nodes[side]));
-            let value = |node: usize| forest.alone([at(0, node / nodes[1]), at(1, node % nodes[1])]) as f32;
-            Grid { features, nodes, values: (0..nodes[0] * nodes[1]).map(value).collect() }
+            let sides = columns.map(|column| -> Vec<f64> {
+                spaced(column.cut_nodes()).into_iter().map(|node| column.plain(node)).collect()
+            });
+            let beside = |a: f64| sides[1].iter().map(move |&b| [a, b]);
+            let values = sides[0].iter().flat_map(|&a| beside(a)).map(|point| forest.alone(point) as f32);
+            Grid { features, nodes, values: values.collect() }
         };
         let pairs = if params.interactions < 2 { Vec::new() } else { self.cut_pairs(&varied) };
         self.part(varied.par_iter().map(curve).collect(), pairs.par_iter().map(grid).collect())
@@ -299,11 +302,6 @@ pub fn middle_and_spread(values: &[f32]) -> (f32, f32) {
 fn all_pairs(features: &[u32]) -> Vec<[u32; 2]> {
     let pairs = |(i, &a): (usize, &u32)| features[..i].iter().map(move |&b| [b, a]);
     features.iter().enumerate().flat_map(pairs).collect()
-}
-
-/// The place of a node, of so many equally spaced ones.
-fn spaced(node: usize, nodes: usize) -> f32 {
-    (node as f32 * 2.0 - (nodes - 1) as f32) / (nodes - 1) as f32
 }
 
 /// All pairs of some features, or a random choice of them.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::lesson::Lesson;
 use crate::Detector;
 use crate::encode::{Encoder, Scaler};
-use crate::model::{Curve, Grid, Tables};
+use crate::model::{Curve, Grid, Tables, spaced};
 
 /// Nodes of a new curve, and of each side of a grid.
 const CURVE_NODES: usize = 64;
@@ -335,10 +335,6 @@ fn coordinate(scaler: &Scaler, encoder: &Encoder, column: usize, x: f32) -> f64 
 fn rank(sorted: &[f32], x: f32) -> f64 {
     let below = sorted.partition_point(|&value| value < x) + sorted.partition_point(|&value| value <= x);
     below as f64 / (2 * sorted.len().max(1)) as f64
-}
-
-fn spaced(nodes: usize) -> Vec<f32> {
-    (0..nodes).map(|node| (node as f32 * 2.0 - (nodes - 1) as f32) / (nodes - 1) as f32).collect()
 }
 
 #[cfg(test)]

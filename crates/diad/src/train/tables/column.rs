@@ -2,7 +2,7 @@
 
 use super::middle_and_spread;
 use crate::encode::{Matrix, SPACED_LEVELS, place_of};
-use crate::model::{Curve, place};
+use crate::model::{Curve, place, spaced};
 
 /// Nodes at which the density of a column is counted. Columns of two values have two.
 const DENSITY_NODES: usize = 32;
@@ -70,8 +70,7 @@ impl Column {
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
         let two_valued = values.iter().all(|&v| v == low || v == high);
         let count = if two_valued { 2 } else { DENSITY_NODES };
-        let spaced = |node: usize| (node as f32 * 2.0 - (count - 1) as f32) / (count - 1) as f32;
-        let spaced: Vec<f32> = (0..count).map(spaced).collect();
+        let spaced = spaced(count);
         let mut counts = vec![0.0; count];
         for &value in &values {
             let (node, share) = place(value, count);
