@@ -1,5 +1,7 @@
 //! The tables of the runs.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 
 use super::measure::{ANOMALIES, LabelRun, settings};
@@ -83,14 +85,16 @@ impl<'a> Results<'a> {
         all.iter().map(|ranks| if ranks.len() == sets.len() { mean(ranks) } else { None }).collect()
     }
 
-    /// The sets that have runs of a method, and the splits that all of them have.
+    /// The sets that have runs of a method, and the splits that all of them have, with every number of anomalies.
     fn extent(&self, method: &str) -> (Vec<&'static str>, usize) {
-        let count = |set: &str| {
-            let runs = self.runs.iter().filter(|run| run.method == method && run.set == set);
-            runs.map(|run| run.split).collect::<std::collections::BTreeSet<_>>().len()
+        let runs = || self.runs.iter().filter(|run| run.method == method);
+        let numbers: BTreeSet<usize> = runs().map(|run| run.anomalies).collect();
+        let sets: Vec<&str> = SETS.into_iter().filter(|set| runs().any(|run| run.set == *set)).collect();
+        let count = |set: &str, anomalies: usize| {
+            runs().filter(|run| run.set == set && run.anomalies == anomalies).count()
         };
-        let sets: Vec<&str> = SETS.into_iter().filter(|set| count(set) > 0).collect();
-        let splits = sets.iter().map(|set| count(set)).min().unwrap_or(0);
+        let counts = sets.iter().flat_map(|set| numbers.iter().map(|&anomalies| count(set, anomalies)));
+        let splits = counts.min().unwrap_or(0);
         (sets, splits)
     }
 
@@ -109,7 +113,8 @@ fn averages(results: &Results, methods: &[&str], sets: &[&str], paper: &[PaperRo
     let all = methods.iter().map(|method| results.extent(method).1).max().unwrap_or(0);
     for &method in methods {
         let splits = results.extent(method).1;
-        let shown = if splits == all { method.to_string() } else { format!("{method} (splits: {splits})") };
+        let shown =
+            if splits == all { method.to_string() } else { format!("{method} (splits: at least {splits})") };
         let none = (method == variants::DIAD).then(|| results.average(UNTUNED, sets, 0)).flatten();
         let cells = ANOMALIES.map(|anomalies| number(results.average(method, sets, anomalies), 1));
         grid.push([shown, number(none, 1)].into_iter().chain(cells));
@@ -281,6 +286,14 @@ mod tests {
         let results = Results { runs: runs.iter().collect() };
         let (sets, splits) = results.extent("DIAD");
         assert_eq!((sets.as_slice(), splits), (&["vowels", "at"][..], 1));
+        let more = [runs.as_slice(), &[run("DIAD", "at", 1, 5, 75.0)]].concat();
+        assert_eq!(Results { runs: more.iter().collect() }.extent("DIAD").1, 2);
+        let begun = [more.as_slice(), &[run("DIAD", "at", 0, 15, 75.0)]].concat();
+        assert_eq!(
+            Results { runs: begun.iter().collect() }.extent("DIAD").1,
+            0,
+            "vowels has not begun with 15"
+        );
         assert_eq!(results.average("DIAD", &sets, 5), Some(80.0));
         assert_eq!(results.average("EBM", &sets, 5), None);
         assert_eq!(results.ranks(&["DIAD", "EBM"], &["vowels"], 5), [Some(2.0), Some(1.0)]);
