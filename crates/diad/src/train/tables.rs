@@ -146,13 +146,12 @@ impl Sample {
             let columns = features.map(|feature| &self.columns[feature as usize]);
             let point = |row: usize| columns.map(|column| column.plain(column.values[row]));
             let forest = Forest::grow(self.rows.len(), point, random(features));
-            let nodes = columns.map(Column::cut_nodes);
             let sides = columns.map(|column| -> Vec<f64> {
                 spaced(column.cut_nodes()).into_iter().map(|node| column.plain(node)).collect()
             });
             let beside = |a: f64| sides[1].iter().map(move |&b| [a, b]);
             let values = sides[0].iter().flat_map(|&a| beside(a)).map(|point| forest.alone(point) as f32);
-            Grid { features, nodes, values: values.collect() }
+            Grid { features, nodes: sides.each_ref().map(Vec::len), values: values.collect() }
         };
         let pairs = if params.interactions < 2 { Vec::new() } else { self.cut_pairs(&varied) };
         self.part(varied.par_iter().map(curve).collect(), pairs.par_iter().map(grid).collect())

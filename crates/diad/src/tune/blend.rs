@@ -77,7 +77,7 @@ type Choice = (usize, f64);
 /// would add. What only some rows speak for is added by some samples only. After so many learned pieces come parts of the first
 /// score, of which there may be too much: they can be taken away, too.
 fn votes(labels: &[bool], scores: &[Vec<f32>], learned: usize, seed: u64) -> Vec<Choice> {
-    let spreads: Vec<f64> = scores.iter().map(|scores| spread(scores)).collect();
+    let spreads: Vec<f64> = scores.iter().map(|scores| pieces::mean_and_spread(scores)[1]).collect();
     let choices: Vec<Choice> = (1..scores.len())
         .filter(|&piece| spreads[piece] > 0.0)
         .flat_map(|piece| SIZES.map(|size| (piece, size * spreads[0] / spreads[piece])))
@@ -125,12 +125,6 @@ fn steps(labels: &[bool], scores: &[Vec<f32>], choices: &[Choice]) -> Vec<Choice
         taken.push(choice);
     }
     taken
-}
-
-fn spread(scores: &[f32]) -> f64 {
-    let n = scores.len().max(1) as f64;
-    let mean = scores.iter().map(|&score| f64::from(score)).sum::<f64>() / n;
-    (scores.iter().map(|&score| (f64::from(score) - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 #[cfg(test)]

@@ -49,6 +49,13 @@ pub fn scored(first: &Detector, piece: &Combination, matrix: &Matrix) -> Vec<f32
     super::scored(&first.with_model(model.clone(), piece.clone()), matrix)
 }
 
+/// The mean and the standard deviation of values.
+pub fn mean_and_spread(values: &[f32]) -> [f64; 2] {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
+    [mean, (values.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum::<f64>() / n).sqrt()]
+}
+
 /// Adds so much of a piece. Curves of the same feature, and grids of the same features and nodes, become one.
 pub fn add(total: &mut Combination, piece: &Combination, factor: f32) {
     total.tree_factor += factor * piece.tree_factor;

@@ -81,10 +81,8 @@ impl<'a> Tails<'a> {
 
 /// A curve with mean 0 and standard deviation 1 over all rows; nothing if it is the same for all.
 fn standardised(curve: Curve, lesson: &Lesson) -> Option<Curve> {
-    let values = || lesson.sorted[curve.feature as usize].iter().map(|&x| f64::from(curve.at(x)));
-    let rows = values().count().max(1) as f64;
-    let mean = values().sum::<f64>() / rows;
-    let spread = (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows).sqrt();
+    let values: Vec<f32> = lesson.sorted[curve.feature as usize].iter().map(|&x| curve.at(x)).collect();
+    let [mean, spread] = pieces::mean_and_spread(&values);
     let scale = |value: &f32| ((f64::from(*value) - mean) / spread) as f32;
     (spread > 1e-6).then(|| Curve { values: curve.values.iter().map(scale).collect(), ..curve.clone() })
 }
