@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use memchr::memchr;
 use rayon::prelude::*;
 
 use super::select::Pick;
@@ -19,6 +20,8 @@ const MISSING: [&str; 8] = ["na", "n/a", "nan", "null", "none", "?", "<na>", "#n
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     pub(super) width: usize,
+    /// Whether numbers may have a decimal comma, as in files separated by semicolons.
+    pub(super) decimal_comma: bool,
     pub(super) bytes: Vec<u8>,
     /// Where each cell ends.
     pub(super) ends: Vec<usize>,
@@ -66,6 +69,7 @@ impl Cells {
                 Ok(cell) => Ok((column, place, cell.to_owned())),
             }
         };
+        let number = if self.decimal_comma { number_with_comma } else { number };
         let all = |parse: fn(&[u8]) -> Option<f64>| cells().map(parse).collect::<Option<Vec<f64>>>();
         match pick.read_as {
             ReadAs::Numbers => match all(number) {
@@ -141,6 +145,16 @@ pub(super) fn is_missing(cell: &[u8]) -> bool {
 /// A number; NaN for a missing value; `None` for other text.
 fn number(cell: &[u8]) -> Option<f64> {
     whole_number(cell).or_else(|| decimal(cell)).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
+}
+
+/// As [`number`], also with a decimal comma. A number with points and a comma has more than one reading, and is text.
+fn number_with_comma(cell: &[u8]) -> Option<f64> {
+    number(cell).or_else(|| {
+        let comma = memchr(b',', cell).filter(|_| memchr(b'.', cell).is_none())?;
+        let mut point = cell.to_vec();
+        point[comma] = b'.';
+        number(&point)
+    })
 }
 
 pub(super) fn time_or_missing(cell: &[u8]) -> Option<f64> {
@@ -257,6 +271,16 @@ mod tests {
             assert_eq!(decimal(text.as_bytes()), None, "{text}");
         }
         assert_eq!(decimal(b"-0.0").map(f64::to_bits), Some((-0.0f64).to_bits()));
+    }
+
+    #[test]
+    fn decimal_commas_are_read_where_they_have_one_reading() {
+        let texts = ["1,5", "-0,25", "3e2", "1,5e3", "7", "2.5", ",5"];
+        let numbers = [1.5, -0.25, 300.0, 1500.0, 7.0, 2.5, 0.5];
+        assert_eq!(texts.map(|text| number_with_comma(text.as_bytes())), numbers.map(Some));
+        assert!(number_with_comma(b"").is_some_and(f64::is_nan));
+        let others = ["1,234,567", "1.234,5", "1,234.5", "a,b", ","];
+        assert_eq!(others.map(|text| number_with_comma(text.as_bytes())), [None; 5]);
     }
 
     #[test]

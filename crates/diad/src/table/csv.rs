@@ -36,7 +36,8 @@ pub(super) struct CsvReader<R> {
 impl<R: BufRead> CsvReader<R> {
     pub(super) fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
         let mut records = Records::new(input, delimiter, path);
-        let mut cells = Cells::default();
+        // Programs write semicolons where the comma is the decimal mark.
+        let mut cells = Cells { decimal_comma: delimiter == b';', ..Cells::default() };
         if !records.advance(&mut cells)? {
             return Err(Error::EmptyFile { path: path.to_owned() });
         }
@@ -304,6 +305,19 @@ mod tests {
                 other => panic!("{text:?} gives {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn decimal_commas_are_read_between_semicolons_alone() {
+        let read = |text: &str, delimiter| {
+            let path = Path::new("t.csv");
+            let mut reader = CsvReader::new(text.as_bytes(), delimiter, path, &Selection::all()).unwrap();
+            reader.next_batch().unwrap().unwrap()
+        };
+        let table = read("a;b;c\n1,5;x,1;10\n-2;y,2;0,5\n", b';');
+        assert_eq!((table.column(0), table.column(2)), (&[1.5, -2.0][..], &[10.0, 0.5][..]));
+        assert_eq!(table.values(1).text(0), Some("x,1"));
+        assert_eq!(read("a,b\n\"1,5\",2\n\"2,5\",3\n", b',').values(0).text(0), Some("1,5"));
     }
 
     #[test]

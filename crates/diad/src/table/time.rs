@@ -1,4 +1,4 @@
-//! Dates and times of day as text: ISO 8601, with a space or a T before the time.
+//! Dates and times of day as text: ISO 8601 or day.month.year, with a space or a T before the time.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,19 +51,19 @@ impl TimePart {
     }
 }
 
-/// Seconds since the start of 1970, of a date such as `2024-01-31` or a time such as `2024-01-31 12:30:05.5`.
-/// A time zone such as `Z` or `+02:00` is left out of account: the hour is the one that was written.
+/// Seconds since the start of 1970, of a date such as `2024-01-31` or `31.01.2024`, or a time such as `2024-01-31 12:30:05.5`.
+/// Dates such as `01/02/2024` have two readings, and are none. A time zone such as `Z` or `+02:00` is left out of account: the hour is the one that was written.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
         digits.iter().try_fold(0u32, |n, b| b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0')))
     };
     let mark = |at: usize| text.get(at).copied();
-    let dash = mark(4)?;
-    if !matches!(dash, b'-' | b'/') || mark(7)? != dash {
-        return None;
-    }
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (year, month, day) = match (mark(4)?, mark(7)?) {
+        (b'-', b'-') | (b'/', b'/') => (number(0, 4)?, number(5, 7)?, number(8, 10)?),
+        _ if (mark(2)?, mark(5)?) == (b'.', b'.') => (number(6, 10)?, number(3, 5)?, number(0, 2)?),
+        _ => return None,
+    };
     let long_month = |month: u32| match month {
         2 => 28 + u32::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)),
         4 | 6 | 9 | 11 => 30,
@@ -150,6 +150,8 @@ mod tests {
             ("2024-03-01T12:30:05.5Z", 1_709_296_205.5),
             ("2024/03/01 12:30", 1_709_296_200.0),
             ("2024-03-01 12:30:05+02:00", 1_709_296_205.0),
+            ("01.03.2024", 1_709_251_200.0),
+            ("01.03.2024 12:30:05", 1_709_296_205.0),
         ] {
             assert_eq!(parse(text.as_bytes()), Some(seconds), "{text}");
         }
@@ -162,6 +164,10 @@ mod tests {
             "2024-01-01 25:00",
             "12-01-2024",
             "2024-01/01",
+            "01/02/2024",
+            "32.01.2024",
+            "1.2.2024",
+            "01.02.24",
         ] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
