@@ -138,12 +138,6 @@ pub fn run(args: &Args) -> Result<()> {
     let started = Instant::now();
     let first = Detector::load(&args.model)?;
     let labelled = read(&first, &args.table, &args.label)?;
-    if labelled.contradictions() > 0 {
-        let rows = labelled.contradictions();
-        log::warn(&format!(
-            "{rows} labelled rows are the same as another row with the other label; they pull against each other"
-        ));
-    }
     let in_validation = |error: anyhow::Error, table: &Path| match error.downcast_ref() {
         Some(diad::Error::Stopped) => error,
         _ => {
@@ -156,6 +150,9 @@ pub fn run(args: &Args) -> Result<()> {
         .as_deref()
         .map(|table| read(&first, table, &args.label).map_err(|error| in_validation(error, table)));
     let validation = validation.transpose()?;
+    for oddity in labelled.oddities(validation.as_ref()) {
+        log::warn(&oddity);
+    }
     let tuned = {
         let tuning = Tuning::start();
         first.tune(&labelled, validation.as_ref(), &params, &mut |progress| tuning.step(progress))?

@@ -1,12 +1,13 @@
 //! The detector as an object of Python: converts, calls, and names errors.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use diad::encode::{Column, Encoder, Kind, Roles};
 use diad::{Detector, Error, Labelled, metrics};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -100,6 +101,10 @@ impl Model {
         let labelled = self.labelled(table, &labels, threads)?;
         let validation =
             validation.map(|(table, labels)| self.labelled(&table, &labels, threads)).transpose()?;
+        for oddity in labelled.oddities(validation.as_ref()) {
+            // The frame of the caller of `tune`.
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(oddity)?, 3)?;
+        }
         let tuned = run(py, threads, None, |monitor| {
             self.detector
                 .tune(&labelled, validation.as_ref(), &params, &mut |progress| monitor.tuning(progress))

@@ -75,6 +75,17 @@ def test_validation_and_settings(few):
         detector.tune(X, y, priors=1.0)
 
 
+def test_odd_labels_are_said(few):
+    X, _, y = few
+    detector = diad.DIAD(**QUICK).fit(X)
+    with pytest.warns(UserWarning, match="the validation table has the labelled rows themselves") as said:
+        detector.tune(X, y, validation=(X, y))
+    assert said[0].filename == __file__
+    twice, other = np.concatenate([X, X[y == 1]]), np.concatenate([y, np.zeros((y == 1).sum())])
+    with pytest.warns(UserWarning, match="are the same as another row with the other label"):
+        detector.tune(twice, other)
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [

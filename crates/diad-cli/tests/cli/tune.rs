@@ -60,11 +60,15 @@ fn a_model_learns_from_labels_and_says_what_changed() {
 #[test]
 fn losses_descend_and_a_validation_table_is_looked_at() {
     let folder = with_labels();
+    let table = folder.read_text("table.csv");
+    let other = |(index, line): &(usize, &str)| index % 3 != 2 || line.ends_with(",1");
+    let valid: Vec<&str> = table.lines().enumerate().filter(other).map(|(_, line)| line).collect();
+    folder.write("valid.csv", valid.join("\n"));
     for more in [
         &["--loss", "auc", "--margin", "0", "--seed", "3"][..],
         &["--loss", "bce", "--freeze-structure"],
-        &["--learner", "descent", "--steps", "40", "--valid", "table.csv"],
-        &["--valid", "table.csv"],
+        &["--learner", "descent", "--steps", "40", "--valid", "valid.csv"],
+        &["--valid", "valid.csv"],
     ] {
         let text = tune(&folder, more).succeeds();
         let validated = text.contains("ROC-AUC of the validation table");
@@ -124,4 +128,12 @@ fn contradictory_labels_are_counted() {
     let answer = tune(&folder, &[]);
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
     assert_snapshot!(answer.stderr, @"diad: warning: 2 labelled rows are the same as another row with the other label; they pull against each other");
+}
+
+#[test]
+fn a_validation_table_of_the_labelled_rows_is_noticed() {
+    let folder = with_labels();
+    let answer = tune(&folder, &["--valid", "labels.csv"]);
+    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
+    assert_snapshot!(answer.stderr, @"diad: warning: the validation table has the labelled rows themselves, and cannot check what was learned from them; give other rows, or leave it out");
 }

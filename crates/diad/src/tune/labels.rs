@@ -1,6 +1,6 @@
 //! Rows with labels, in an order that does not depend on the order they came in.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::encode::Matrix;
 use crate::table::{Source, quoted};
@@ -100,9 +100,51 @@ impl Labelled {
         self.count(None)
     }
 
-    /// Labelled rows that are the same as another row with the other label.
-    pub fn contradictions(&self) -> usize {
-        self.contradictions
+    /// What is odd about these labels and those of a validation table, a sentence each.
+    ///
+    /// ```
+    /// # use diad::{Labelled, Params, encode::Encoder, table::Table};
+    /// # use std::ops::ControlFlow;
+    /// # let x: Vec<f64> = (0..40).map(|i| f64::from(i % 13)).collect();
+    /// # let label = x.iter().map(|&x| f64::from(u8::from(x == 12.0))).collect();
+    /// # let table = Table::new(vec!["x".into(), "label".into()], vec![x, label])?;
+    /// # let params = Params { steps: 4, warmup: 1, anneal: 1, trees: 4, batch: 16, ..Params::default() };
+    /// # let (encoder, matrix) = Encoder::fit_encode(&table, &["label"], params.scale)?;
+    /// # let first = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    /// let labelled = Labelled::read(&first, &table, "label")?;
+    /// assert!(labelled.oddities(None).is_empty());
+    /// assert!(labelled.oddities(Some(&labelled))[0].starts_with("the validation table has the labelled rows themselves"));
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    pub fn oddities(&self, validation: Option<&Self>) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.contradictions > 0 {
+            found.push(format!(
+                "{} labelled rows are the same as another row with the other label; they pull against each other",
+                self.contradictions
+            ));
+        }
+        let within = |few: &HashSet<Digest>, many: &HashSet<Digest>| !few.is_empty() && few.is_subset(many);
+        if let Some([own, others]) = validation.map(|validation| [self, validation].map(Self::known))
+            && (within(&own, &others) || within(&others, &own))
+        {
+            found.push(
+                "the validation table has the labelled rows themselves, and cannot check what was learned from them; give \
+                 other rows, or leave it out"
+                    .into(),
+            );
+        }
+        found
+    }
+
+    /// Every labelled row with its label.
+    fn known(&self) -> HashSet<Digest> {
+        let labelled = (0..self.labels.len()).filter_map(|row| Some((row, self.labels[row]?)));
+        labelled.map(|(row, label)| Digest::of(self.bytes(row).chain([u8::from(label)]))).collect()
+    }
+
+    fn bytes(&self, row: usize) -> impl Iterator<Item = u8> {
+        self.matrix.row(row).iter().flat_map(|value| value.to_bits().to_le_bytes())
     }
 
     fn count(&self, wanted: Option<bool>) -> usize {
@@ -121,10 +163,7 @@ impl Labelled {
     /// The digest of all labelled rows and their labels.
     pub(super) fn digest(&self) -> Digest {
         let labelled = (0..self.labels.len()).filter_map(|row| Some((row, self.labels[row]?)));
-        Digest::of(labelled.flat_map(|(row, label)| {
-            let values = self.matrix.row(row).iter().flat_map(|value| value.to_bits().to_le_bytes());
-            values.chain([u8::from(label)])
-        }))
+        Digest::of(labelled.flat_map(|(row, label)| self.bytes(row).chain([u8::from(label)])))
     }
 
     /// As a validation table: it needs both labels.

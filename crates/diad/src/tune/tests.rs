@@ -230,11 +230,26 @@ fn digests_are_read_as_they_are_written_and_nothing_else_is() {
 }
 
 #[test]
-fn contradictions_are_counted() {
+fn odd_labels_are_said() {
     let names = || ["a", "b", "noise", LABEL].map(String::from).to_vec();
     let detector = first(2, Scale::Both);
-    let columns = vec![vec![1.0, 1.0, 1.0, 2.0], vec![1.0; 4], vec![0.0; 4], vec![1.0, 0.0, f64::NAN, 1.0]];
-    assert_eq!(read(&detector, &Table::new(names(), columns).unwrap()).contradictions(), 2);
+    let of = |a: Vec<f64>, label: Vec<f64>| {
+        let rows = a.len();
+        read(&detector, &Table::new(names(), vec![a, vec![1.0; rows], vec![0.0; rows], label]).unwrap())
+    };
+    let contradictory = of(vec![1.0, 1.0, 1.0, 2.0], vec![1.0, 0.0, f64::NAN, 1.0]);
+    assert_eq!(
+        contradictory.oddities(None),
+        ["2 labelled rows are the same as another row with the other label; they pull against each other"]
+    );
+    let labelled = of(vec![1.0, 2.0, 3.0, 4.0], vec![1.0, 0.0, 0.0, f64::NAN]);
+    let odd = |a, label| !labelled.oddities(Some(&of(a, label))).is_empty();
+    assert!(odd(vec![3.0, 2.0, 1.0], vec![0.0, 0.0, 1.0]), "the same rows");
+    assert!(odd(vec![1.0, 2.0], vec![1.0, 0.0]), "some of them");
+    assert!(odd(vec![5.0, 1.0, 2.0, 3.0], vec![1.0, 1.0, 0.0, 0.0]), "all of them and another");
+    assert!(!odd(vec![1.0, 5.0], vec![1.0, 0.0]), "one of them and another");
+    assert!(!odd(vec![1.0, 2.0], vec![1.0, 1.0]), "another label");
+    assert!(!odd(vec![4.0], vec![f64::NAN]), "no labels");
 }
 
 #[test]
