@@ -69,13 +69,14 @@ impl Cells {
                 Ok(cell) => Ok((column, place, cell.to_owned())),
             }
         };
-        let number = if self.decimal_comma { number_with_comma } else { number };
         let all = |parse: fn(&[u8]) -> Option<f64>| cells().map(parse).collect::<Option<Vec<f64>>>();
+        let numbers = || all(number).or_else(|| self.decimal_comma.then(|| all(number_with_comma))?);
         match pick.read_as {
-            ReadAs::Numbers => match all(number) {
+            ReadAs::Numbers => match numbers() {
                 Some(numbers) => Ok(Values::Numbers(numbers)),
                 None => {
-                    let (column, place, cell) = bad(number)?;
+                    let comma = self.decimal_comma && cells().any(|cell| either_number(cell).is_none());
+                    let (column, place, cell) = bad(if comma { either_number } else { number })?;
                     Err(Error::NotNumber { column, place, cell })
                 }
             },
@@ -97,7 +98,7 @@ impl Cells {
                 }
             }
             ReadAs::Texts => self.texts(pick.index, path),
-            ReadAs::Found => match all(number) {
+            ReadAs::Found => match numbers() {
                 Some(numbers) => Ok(Values::Numbers(numbers)),
                 None => match all(time_or_missing) {
                     Some(times) => Ok(Values::Times(times)),
@@ -147,14 +148,20 @@ fn number(cell: &[u8]) -> Option<f64> {
     whole_number(cell).or_else(|| decimal(cell)).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
 }
 
-/// As [`number`], also with a decimal comma. A number with points and a comma has more than one reading, and is text.
+/// A number with a decimal comma, or a whole one. A point has more than one reading beside commas: it is none.
 fn number_with_comma(cell: &[u8]) -> Option<f64> {
-    number(cell).or_else(|| {
-        let comma = memchr(b',', cell).filter(|_| memchr(b'.', cell).is_none())?;
-        let mut point = cell.to_vec();
-        point[comma] = b'.';
-        number(&point)
-    })
+    if memchr(b'.', cell).is_some() {
+        return None;
+    }
+    let Some(comma) = memchr(b',', cell) else { return number(cell) };
+    let mut point = cell.to_vec();
+    point[comma] = b'.';
+    number(&point)
+}
+
+/// A number with a decimal point or comma.
+fn either_number(cell: &[u8]) -> Option<f64> {
+    number(cell).or_else(|| number_with_comma(cell))
 }
 
 pub(super) fn time_or_missing(cell: &[u8]) -> Option<f64> {
@@ -275,12 +282,12 @@ mod tests {
 
     #[test]
     fn decimal_commas_are_read_where_they_have_one_reading() {
-        let texts = ["1,5", "-0,25", "3e2", "1,5e3", "7", "2.5", ",5"];
-        let numbers = [1.5, -0.25, 300.0, 1500.0, 7.0, 2.5, 0.5];
+        let texts = ["1,5", "-0,25", "3e2", "1,5e3", "7", ",5"];
+        let numbers = [1.5, -0.25, 300.0, 1500.0, 7.0, 0.5];
         assert_eq!(texts.map(|text| number_with_comma(text.as_bytes())), numbers.map(Some));
         assert!(number_with_comma(b"").is_some_and(f64::is_nan));
-        let others = ["1,234,567", "1.234,5", "1,234.5", "a,b", ","];
-        assert_eq!(others.map(|text| number_with_comma(text.as_bytes())), [None; 5]);
+        let others = ["1,234,567", "1.234,5", "1,234.5", "2.5", "a,b", ","];
+        assert_eq!(others.map(|text| number_with_comma(text.as_bytes())), [None; 6]);
     }
 
     #[test]

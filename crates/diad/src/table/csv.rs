@@ -317,6 +317,7 @@ mod tests {
         let table = read("a;b;c\n1,5;x,1;10\n-2;y,2;0,5\n", b';');
         assert_eq!((table.column(0), table.column(2)), (&[1.5, -2.0][..], &[10.0, 0.5][..]));
         assert_eq!(table.values(1).text(0), Some("x,1"));
+        assert_eq!(read("a;b\n1,5;2\n2.5;3\n", b';').values(0).text(1), Some("2.5"), "points and commas");
         assert_eq!(read("a,b\n\"1,5\",2\n\"2,5\",3\n", b',').values(0).text(0), Some("1,5"));
     }
 
