@@ -70,7 +70,7 @@ impl Cells {
             }
         };
         let all = |parse: fn(&[u8]) -> Option<f64>| cells().map(parse).collect::<Option<Vec<f64>>>();
-        let numbers = || all(number).or_else(|| self.decimal_comma.then(|| all(number_with_comma))?);
+        let numbers = || all(number).or_else(|| self.decimal_comma.then(|| all(number_with_comma)).flatten());
         match pick.read_as {
             ReadAs::Numbers => match numbers() {
                 Some(numbers) => Ok(Values::Numbers(numbers)),

@@ -51,8 +51,9 @@ impl TimePart {
     }
 }
 
-/// Seconds since the start of 1970, of a date such as `2024-01-31` or `31.01.2024`, or a time such as `2024-01-31 12:30:05.5`.
-/// Dates such as `01/02/2024` have two readings, and are none. A time zone such as `Z` or `+02:00` is left out of account: the hour is the one that was written.
+/// Seconds since the start of 1970, of a date such as `2024-01-31` or `31.01.2024`, or a time such as
+/// `2024-01-31 12:30:05.5`. Dates such as `01/02/2024` have two readings, and are none. A time zone such as `Z` or `+02:00`
+/// is left out of account: the hour is the one that was written.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;

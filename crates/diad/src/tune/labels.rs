@@ -65,10 +65,7 @@ impl Labelled {
 
     /// Puts rows into their own order: by a hash of their values, so that any first part of them is a random one.
     fn new(matrix: Matrix, labels: Vec<Option<bool>>) -> Self {
-        let key = |row: usize| {
-            let bytes = matrix.row(row).iter().flat_map(|value| value.to_bits().to_le_bytes());
-            (Digest::of(bytes).scattered(), labels[row])
-        };
+        let key = |row: usize| (Digest::of(bytes(matrix.row(row))).scattered(), labels[row]);
         let mut order: Vec<((Digest, Option<bool>), usize)> =
             (0..labels.len()).map(|row| (key(row), row)).collect();
         order.sort_unstable();
@@ -124,8 +121,9 @@ impl Labelled {
                 self.contradictions
             ));
         }
+        let rows = |labels: &Self| labels.known().map(Digest::of).collect::<HashSet<Digest>>();
         let within = |few: &HashSet<Digest>, many: &HashSet<Digest>| !few.is_empty() && few.is_subset(many);
-        if let Some([own, others]) = validation.map(|validation| [self, validation].map(Self::known))
+        if let Some([own, others]) = validation.map(|validation| [self, validation].map(rows))
             && (within(&own, &others) || within(&others, &own))
         {
             found.push(
@@ -137,14 +135,10 @@ impl Labelled {
         found
     }
 
-    /// Every labelled row with its label.
-    fn known(&self) -> HashSet<Digest> {
+    /// Every labelled row with its label, as bytes.
+    fn known(&self) -> impl Iterator<Item = impl Iterator<Item = u8>> {
         let labelled = (0..self.labels.len()).filter_map(|row| Some((row, self.labels[row]?)));
-        labelled.map(|(row, label)| Digest::of(self.bytes(row).chain([u8::from(label)]))).collect()
-    }
-
-    fn bytes(&self, row: usize) -> impl Iterator<Item = u8> {
-        self.matrix.row(row).iter().flat_map(|value| value.to_bits().to_le_bytes())
+        labelled.map(|(row, label)| bytes(self.matrix.row(row)).chain([u8::from(label)]))
     }
 
     fn count(&self, wanted: Option<bool>) -> usize {
@@ -162,8 +156,7 @@ impl Labelled {
 
     /// The digest of all labelled rows and their labels.
     pub(super) fn digest(&self) -> Digest {
-        let labelled = (0..self.labels.len()).filter_map(|row| Some((row, self.labels[row]?)));
-        Digest::of(labelled.flat_map(|(row, label)| self.bytes(row).chain([u8::from(label)])))
+        Digest::of(self.known().flatten())
     }
 
     /// As a validation table: it needs both labels.
@@ -174,6 +167,10 @@ impl Labelled {
             _ => Ok(()),
         }
     }
+}
+
+fn bytes(values: &[f32]) -> impl Iterator<Item = u8> {
+    values.iter().flat_map(|value| value.to_bits().to_le_bytes())
 }
 
 /// A digest of 128 bits (FNV-1a), shown as 32 hexadecimal digits. It tells apart what differs by chance, not what someone
