@@ -106,6 +106,10 @@ impl Encoder {
         let most = (MOST_CELLS / encoder.features.len()).max(2);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
+        // What the first pass saw lies within [-1, 1]; anything else was not there then.
+        if matrix.rows() != rows.min(most) || matrix.values.iter().any(|value| value.abs() > 1.0) {
+            return Err(Error::Changed);
+        }
         tracing::info!(rows = matrix.rows(), "read the training rows");
         Ok((encoder, matrix))
     }

@@ -59,6 +59,20 @@ pub enum Error {
         "the training ended in numbers that make no sense; use a larger --smoothing or a smaller --learning-rate"
     )]
     Diverged,
+    /// The rows of a table were not the same when they were read a second time.
+    #[error("the table changed while it was being read; try again when nothing else writes to it")]
+    Changed,
+    /// A model that was written but cannot be read back.
+    #[error(
+        "the model for {} could not be read back ({fault}), so no file was written; please report this as a bug",
+        file(path)
+    )]
+    Unreadable {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: ModelFault,
+    },
     /// A model file that cannot be used.
     #[error("cannot use {} as a model: {fault}", file(path))]
     Model {

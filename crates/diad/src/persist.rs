@@ -67,6 +67,10 @@ pub fn save(detector: &Detector, path: &Path) -> Result<()> {
     temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = temporary.prefix(".diad-").suffix(".part").tempfile_in(folder).map_err(failed)?;
     file.write_all(&bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let written = std::fs::read(file.path()).map_err(failed)?;
+    if let Err(fault) = from_bytes(&written) {
+        return Err(Error::Unreadable { path: path.to_owned(), fault });
+    }
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }

@@ -156,6 +156,8 @@ fn a_damaged_checkpoint_is_refused() {
     assert!(made_up(&|snapshot| snapshot.words.push(0)));
     assert!(made_up(&|snapshot| snapshot.hardened = true));
     assert!(made_up(&|snapshot| snapshot.step = u64::MAX));
+    assert!(made_up(&|snapshot| snapshot.step = params.steps as u64));
+    assert!(made_up(&|snapshot| snapshot.words[3] = f32::NAN.to_bits()));
     assert!(!made_up(&|_| ()));
 }
 

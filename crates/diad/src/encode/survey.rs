@@ -1,6 +1,6 @@
 //! What a table holds, gathered in one streaming pass: kinds, ranges, categories, missing values, identifiers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,12 @@ pub struct Surveyed {
     pub left_out: Option<Reason>,
     /// Some of its numbers or times, in ascending order.
     sample: Vec<f64>,
+    /// Smallest and largest value of each part of the times, over all rows.
+    parts: PartRanges,
 }
+
+/// The smallest and the largest value of each of [`TimePart::ALL`].
+type PartRanges = [(f64, f64); TimePart::ALL.len()];
 
 /// What a table holds.
 ///
@@ -187,7 +192,21 @@ impl Survey {
     /// The columns of an encoder.
     pub(super) fn encoded(&self, scale: Scale) -> Vec<Column> {
         let used = self.columns.iter().filter(|column| column.left_out.is_none());
-        used.flat_map(|column| column.encoded(scale, self.rows)).collect()
+        let mut columns: Vec<Column> = used.flat_map(|column| column.encoded(scale, self.rows)).collect();
+        self.tell_apart(&mut columns);
+        columns
+    }
+
+    /// Renames parts of times that are called as a column of the table is.
+    fn tell_apart(&self, columns: &mut [Column]) {
+        let mut taken: HashSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Time { .. })) {
+            let plain = std::mem::take(&mut column.name);
+            let numbered = (2..).map(|number| format!("{plain} ({number})"));
+            let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
+            column.name = free.unwrap_or(plain);
+            taken.insert(column.name.clone());
+        }
     }
 }
 
@@ -229,11 +248,11 @@ impl Surveyed {
 
     /// A part of the time, if it differs between rows.
     fn part(&self, part: TimePart) -> Option<Column> {
+        let (min, max) = self.parts[part as usize];
         let mut values: Vec<f64> = self.sample.iter().map(|&time| part.of(time)).collect();
         values.sort_by(f64::total_cmp);
-        let (&min, &max) = (values.first()?, values.last()?);
-        let gaps =
-            (self.missing > 0).then_some(Gaps { rows: self.missing, middle: values[values.len() / 2] });
+        let middle = *values.get(values.len() / 2)?;
+        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
         let kind = Kind::Time { part, column: self.name.clone() };
         let name = format!("{} of {}", part.name(), self.name);
         (min < max).then_some(Column { name, kind, min, max, bend: None, gaps })
@@ -256,6 +275,7 @@ struct Seen {
     missing: u64,
     min: f64,
     max: f64,
+    parts: PartRanges,
     /// Whether all numbers are whole, and whether each is one more, or each one less, than the one before.
     whole: bool,
     counts_by: Option<f64>,
@@ -318,6 +338,7 @@ impl Seen {
             missing: 0,
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
+            parts: [(f64::INFINITY, f64::NEG_INFINITY); TimePart::ALL.len()],
             whole: true,
             counts_by: None,
             last: f64::NAN,
@@ -340,7 +361,15 @@ impl Seen {
                 }
                 self.numbers |= self.add_numbers(values);
             }
-            Values::Times(values) => self.times |= self.add_numbers(values),
+            Values::Times(values) => {
+                self.times |= self.add_numbers(values);
+                for (part, (min, max)) in TimePart::ALL.into_iter().zip(&mut self.parts) {
+                    // The smallest and the largest of two numbers, of which NaN is none.
+                    let found = values.iter().map(|&time| part.of(time));
+                    (*min, *max) =
+                        found.fold((*min, *max), |(min, max), value| (min.min(value), max.max(value)));
+                }
+            }
             Values::Texts(texts) => {
                 self.texts = true;
                 let mut rows = vec![0u64; texts.levels().len()];
@@ -443,6 +472,7 @@ impl Seen {
             uncounted: self.uncounted,
             left_out,
             sample,
+            parts: self.parts,
         };
         if read_as == ReadAs::Times && TimePart::ALL.iter().all(|&part| surveyed.part(part).is_none()) {
             surveyed.left_out.get_or_insert(Reason::OneTime);

@@ -97,7 +97,8 @@ fn fit_model(
         && let Some(kept) = keeper.resume()?
     {
         done = usize::try_from(kept.step).unwrap_or(usize::MAX);
-        if done > params.steps || !kept.restore(&mut trainer) {
+        let chosen = done > params.anneal;
+        if done > params.steps || kept.hardened != chosen || !kept.restore(&mut trainer) {
             return Err(keeper.misfit());
         }
         sampler.skip(done);

@@ -51,6 +51,7 @@ impl Snapshot {
         trainer.visit_state(&mut |tensor| match words.split_at_checked(tensor.len()) {
             Some((own, rest)) => {
                 tensor.iter_mut().zip(own).for_each(|(value, &bits)| *value = f32::from_bits(bits));
+                fits &= tensor.iter().all(|value| value.is_finite());
                 words = rest;
             }
             None => fits = false,

@@ -1,0 +1,215 @@
+//! Whatever `fit` or `tune` is given, a model that was saved loads, scores every row finitely and explains it.
+
+#![expect(clippy::unwrap_used, reason = "a test whose model cannot be made may panic")]
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use diad::encode::{Encoder, Roles};
+use diad::explain::Explainer;
+use diad::table::{Reader, Selection, Source, Table, Texts, Values};
+use diad::{Detector, Error, Labelled, Params, Result, TuneParams};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        self.0.next_u64() % count
+    }
+
+    /// A column of numbers whose distribution, size and unit are drawn first.
+    fn numbers(&mut self, rows: usize) -> Vec<f64> {
+        let unit = 10f64.powi(self.below(25) as i32 - 12);
+        let offset = if self.below(3) == 0 { unit * 1e6 * self.unit() } else { 0.0 };
+        let shape = self.below(5);
+        let draw = |random: &mut Self| match shape {
+            0 => random.unit(),
+            1 => random.below(3) as f64,
+            2 => -(1.0 - random.unit()).ln(),
+            3 => (random.unit() - 0.5).tan(),
+            _ => {
+                if random.below(50) == 0 {
+                    random.unit() * 1e4
+                } else {
+                    0.0
+                }
+            }
+        };
+        (0..rows).map(|_| offset + unit * draw(self)).collect()
+    }
+
+    /// Times within a day, a week or ten years, to the second, the minute or the day.
+    fn times(&mut self, rows: usize) -> Vec<f64> {
+        let reach = [86_400, 604_800, 315_360_000][self.below(3) as usize];
+        let step = [1, 60, 86_400][self.below(3) as usize];
+        (0..rows).map(|_| (1_600_000_000 + self.below(reach) / step * step) as f64).collect()
+    }
+
+    fn texts(&mut self, rows: usize) -> Texts {
+        let kinds = [2, 12, 400][self.below(3) as usize];
+        let names: Vec<String> = (0..kinds).map(|kind| format!("kind {kind}")).collect();
+        let gaps = self.below(2) == 0;
+        let cells: Vec<Option<usize>> = (0..rows)
+            .map(|_| {
+                (!gaps || self.below(9) > 0).then(|| (self.unit() * self.unit() * kinds as f64) as usize)
+            })
+            .collect();
+        cells.iter().map(|cell| cell.map(|kind| names[kind].as_str())).collect()
+    }
+
+    fn with_gaps(&mut self, mut values: Vec<f64>) -> Vec<f64> {
+        if self.below(3) == 0 {
+            for value in &mut values {
+                if self.below(11) == 0 {
+                    *value = f64::NAN;
+                }
+            }
+        }
+        values
+    }
+
+    fn table(&mut self, rows: usize) -> Table {
+        let mut columns = vec![Values::Times(self.times(rows))];
+        for _ in 0..1 + self.below(4) {
+            columns.push(match self.below(4) {
+                0 => Values::Texts(self.texts(rows)),
+                1 => {
+                    let times = self.times(rows);
+                    Values::Times(self.with_gaps(times))
+                }
+                _ => {
+                    let numbers = self.numbers(rows);
+                    Values::Numbers(self.with_gaps(numbers))
+                }
+            });
+        }
+        // Names that collide with those of the parts of a time.
+        let names = ["d", "month of d", "hour of d", "month of d (2)", "e"];
+        Table::of(names[..columns.len()].iter().map(|&name| name.to_owned()).collect(), columns).unwrap()
+    }
+}
+
+fn quick(seed: u64) -> Params {
+    Params { steps: 6, warmup: 2, anneal: 3, trees: 10, batch: 64, seed, ..Params::default() }
+}
+
+/// Saves, loads, scores and explains.
+fn check(detector: &Detector, table: &Table, what: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.diad");
+    detector.save(&path).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let loaded = Detector::load(&path).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let scores = loaded.score(table).unwrap();
+    assert!(scores.iter().all(|score| score.is_finite()), "{what}: a score is not finite");
+    assert_eq!(scores, detector.score(table).unwrap(), "{what}: saving changed the scores");
+    let rows: Vec<usize> = (0..table.rows()).step_by(table.rows().div_ceil(50)).collect();
+    let some = loaded.pick(table, &rows).unwrap();
+    let explainer = Explainer::new(&loaded);
+    let explained = explainer.contributions(&some).unwrap();
+    let width = explainer.terms().len();
+    for (row, &score) in explained.scores().iter().enumerate() {
+        let parts = &explained.values()[row * width..(row + 1) * width];
+        let sum = explainer.intercept() + parts.iter().sum::<f64>();
+        let scale = parts.iter().map(|part| part.abs()).sum::<f64>().max(1.0);
+        assert!((sum - f64::from(score)).abs() <= 1e-4 * scale, "{what}: {sum} is not {score}");
+        assert_eq!(score, scores[rows[row]], "{what}: explained another score");
+    }
+}
+
+fn fit_and_tune(seed: u64, rows: usize) {
+    let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
+    let table = random.table(rows);
+    let what = format!("seed {seed}, {rows} rows");
+    let params = quick(seed);
+    let fitted = Encoder::fit_encode_as(&table, &Roles::default(), params.scale);
+    // A small table may have nothing to learn from; saying so is right.
+    let (encoder, matrix) = match fitted {
+        Ok(fitted) => fitted,
+        Err(error) if rows < 30 => {
+            assert!(matches!(error, Error::AllConstant | Error::AllLeftOut { .. }), "{what}: {error}");
+            return;
+        }
+        Err(error) => panic!("{what}: {error}"),
+    };
+    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    check(&detector, &table, &what);
+    if rows >= 20 {
+        let labels = (0..rows).map(|row| match row {
+            0..100 => f64::from(u8::from(row % 17 == 3)),
+            _ => f64::NAN,
+        });
+        let labelled = labelled(&detector, &table, labels.collect());
+        let tuned =
+            detector.tune(&labelled, None, &TuneParams::default(), &mut |_| ControlFlow::Continue(()));
+        check(&tuned.unwrap().detector, &table, &format!("{what}, tuned"));
+    }
+}
+
+fn labelled(detector: &Detector, table: &Table, labels: Vec<f64>) -> Labelled {
+    let mut names = table.names().to_vec();
+    let mut columns: Vec<Values> = (0..names.len()).map(|column| table.values(column).clone()).collect();
+    names.push("label".into());
+    columns.push(Values::Numbers(labels));
+    Labelled::read(detector, &Table::of(names, columns).unwrap(), "label").unwrap()
+}
+
+#[test]
+fn of_small_tables() {
+    for seed in 0..60 {
+        fit_and_tune(seed, 2 + (seed * seed) as usize % 700);
+    }
+}
+
+#[test]
+fn of_tables_larger_than_the_sample_of_the_survey() {
+    for (seed, rows) in (100..).zip([20_001, 30_000, 65_537, 100_000, 150_000, 200_000]) {
+        fit_and_tune(seed, rows);
+    }
+}
+
+/// The sample of the survey does not see the last second of the day.
+#[test]
+fn of_times_that_a_sample_does_not_reach() {
+    let rows = 150_000;
+    let seconds = |row: usize| (row as f64 * 0.575_999).min(86_399.0) + 86_400.0 * (row % 3) as f64;
+    let times: Vec<f64> = (0..rows).map(seconds).collect();
+    let amounts: Vec<f64> = (0..rows).map(|row| (row % 97) as f64).collect();
+    let columns = vec![Values::Times(times), Values::Numbers(amounts)];
+    let table = Table::of(vec!["when".into(), "amount".into()], columns).unwrap();
+    let params = quick(0);
+    let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
+    let hour = encoder.columns().iter().find(|column| column.name == "hour of when").unwrap();
+    assert_eq!((hour.min, hour.max), (0.0, 86_399.0 / 3600.0));
+    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    check(&detector, &table, "every second");
+}
+
+/// A table that is another one when it is opened again.
+struct Changing {
+    tables: [Table; 2],
+    opened: AtomicBool,
+}
+
+impl Source for Changing {
+    fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
+        self.tables[usize::from(self.opened.swap(true, Ordering::Relaxed))].open(selection)
+    }
+}
+
+#[test]
+fn a_table_that_changes_between_two_readings_is_noticed() {
+    let table = |numbers: &[f64]| Table::new(vec!["x".into()], vec![numbers.to_vec()]).unwrap();
+    let before = [1.0, 5.0, 2.0, 2.5];
+    let after: [&[f64]; 4] = [&before, &[1.0, 6.0, 2.0, 2.5], &[1.0, 5.0, 2.0], &[1.0, 5.0, 2.0, 2.5, 3.0]];
+    let noticed = after.map(|after| {
+        let changing = Changing { tables: [table(&before), table(after)], opened: AtomicBool::new(false) };
+        matches!(Encoder::fit_encode(&changing, &[], quick(0).scale), Err(Error::Changed))
+    });
+    assert_eq!(noticed, [false, true, true, true]);
+}
