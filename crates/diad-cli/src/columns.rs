@@ -60,7 +60,7 @@ pub fn listed(columns: &[Column]) -> String {
 
 fn described(column: &Column) -> String {
     let mut text = match &column.kind {
-        Kind::Category { levels, others } => {
+        Kind::Category { levels, others, .. } => {
             let name = |position: usize| printable(&column.words(position as f64));
             let shown: Vec<String> = (0..levels.len().min(5)).map(name).collect();
             let more = levels.len().saturating_sub(shown.len());

@@ -64,9 +64,9 @@ settings! {
     scale: Scales, "SCALE", "In which scale the model sees columns: in proportion, bent so that huge values do not squeeze all others together, or both";
     weight_trees: f64, "X", "Weight of the trees in the score; 0 trains none";
     weight_tails: f64, "X", "Weight of how far into the tails of its columns a row lies";
-    weight_columns: f64, "X", "Weight of how sparse the data are around a row, column by column";
-    weight_relations: f64, "X", "Weight of how unlikely the values of columns that go together are, given each other";
-    weight_cuts: f64, "X", "Weight of how soon a row is alone when rows are cut apart, by columns and pairs of columns";
+    weight_isolation: f64, "X", "Weight of how soon a row is alone when rows are cut apart at random, in planes of two columns";
+    weight_clusters: f64, "X", "Weight of the same with cuts that look for small groups of rows";
+    weight_surprise: f64, "X", "Weight of how much rarer two values are together than their columns alone would have it";
     layers: usize, "N", "Layers of trees; a layer's trees may build on the outputs of all earlier layers";
     trees: usize, "N", "Trees in each layer";
     grove: usize, "N", "Trees of a layer that build on the same earlier trees; where there are more, they form several groves";
@@ -154,9 +154,9 @@ mod tests {
             scale: Scale::Bent,
             weight_trees: 1.25,
             weight_tails: 0.75,
-            weight_columns: 0.25,
-            weight_relations: 1.75,
-            weight_cuts: 2.5,
+            weight_isolation: 0.25,
+            weight_clusters: 2.5,
+            weight_surprise: 1.75,
             layers: 4,
             trees: 301,
             grove: 302,

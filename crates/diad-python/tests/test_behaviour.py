@@ -213,7 +213,7 @@ MEMORY = """
     rows, columns = 1_500_000, 16
     peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     random = np.random.default_rng(0)
-    quick = dict(steps=2, trees=4, scale="linear", weight_tails=0, weight_columns=0, weight_relations=0, weight_cuts=0)
+    quick = dict(steps=2, trees=4, scale="linear", weight_tails=0, weight_isolation=0, weight_surprise=0)
     X = np.empty((rows, columns), dtype=np.float32)
     for part in np.array_split(X, 100):
         part[:] = random.random(part.shape, dtype=np.float32)

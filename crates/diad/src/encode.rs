@@ -15,7 +15,6 @@ mod column;
 mod survey;
 
 pub use column::{Bend, Column, Feature, Gaps, Kind, Level, MOST_LEVELS, Scaler, View};
-pub(crate) use column::{SPACED_LEVELS, place_of};
 pub use survey::{LeftOut, Reason, Roles, Survey, Surveyed};
 
 /// Rows encoded at a time.
@@ -196,6 +195,12 @@ impl Encoder {
     /// columns in a second scale.
     pub(crate) fn telling_features(&self) -> usize {
         self.columns.len() + self.columns.iter().filter(|column| column.gaps.is_some()).count()
+    }
+
+    /// Whether a feature has values beyond its range: numbers do, categories and marks of missing values do not.
+    pub(crate) fn is_open(&self, feature: usize) -> bool {
+        let Feature { column, view } = self.features[feature];
+        view != View::Missing && self.columns[column as usize].positions() == 0
     }
 
     /// The scales of the features, in order.

@@ -2,7 +2,6 @@
 #![doc = include_str!("../../../README.md")]
 
 mod checkpoint;
-mod compiled;
 pub mod encode;
 mod error;
 pub mod explain;
@@ -13,8 +12,10 @@ pub mod kernel;
 pub mod metrics;
 mod model;
 mod params;
+mod parts;
 mod persist;
 mod profile;
+mod recipe;
 mod rng;
 mod score;
 pub mod table;
@@ -23,7 +24,7 @@ mod tune;
 
 pub use checkpoint::Checkpoints;
 pub use error::{CheckpointFault, Error, ModelFault, Result};
-pub use params::{Params, Scale, ScorePart};
+pub use params::{Params, Scale};
 pub use score::Detector;
 pub use train::{Progress, Work, fit};
 pub use tune::{Digest, Labelled, Learner, Loss, Origin, TuneParams, TuneProgress, Tuned};

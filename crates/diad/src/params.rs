@@ -20,63 +20,6 @@ pub enum Scale {
     Both,
 }
 
-/// A part of the score. The score is the sum of all parts, put together in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScorePart {
-    /// How far into the tails of its columns a row lies.
-    Tails,
-    /// How sparse the data are around a row, column by column.
-    Columns,
-    /// The trees.
-    Trees,
-    /// How unlikely the values of columns that go together are, given each other.
-    Relations,
-    /// How soon a row is alone when rows are cut apart, by columns and pairs of columns.
-    Cuts,
-}
-
-impl ScorePart {
-    /// All parts, in the order in which they are added.
-    pub const ALL: [Self; 5] = [Self::Tails, Self::Columns, Self::Trees, Self::Relations, Self::Cuts];
-
-    /// The option on the command line that sets its weight.
-    fn option(self) -> &'static str {
-        match self {
-            Self::Tails => "weight-tails",
-            Self::Columns => "weight-columns",
-            Self::Trees => "weight-trees",
-            Self::Relations => "weight-relations",
-            Self::Cuts => "weight-cuts",
-        }
-    }
-
-    /// What its weight is multiplied by in a table of so many columns, given its correlation with the sum of the parts before
-    /// it: a part that says the same as they do counts in full, one that says the opposite not at all. Tails and columns always
-    /// count in full, relations from a correlation of a third on. So that a row far from all others is found whatever the other
-    /// parts say, trees never count less than a fifth in tables of up to 20 columns, and less the wider a table is; cuts never
-    /// less than a twelfth.
-    ///
-    /// ```
-    /// use diad::ScorePart;
-    ///
-    /// assert_eq!(ScorePart::Tails.counted(-0.5, 10), 1.0);
-    /// assert_eq!(ScorePart::Trees.counted(1.0, 10), 1.0);
-    /// assert_eq!(ScorePart::Trees.counted(-1.0, 10), 0.2);
-    /// assert_eq!(ScorePart::Trees.counted(-1.0, 200), 0.02);
-    /// assert_eq!(ScorePart::Relations.counted(0.4, 10), 1.0);
-    /// assert_eq!(ScorePart::Cuts.counted(-1.0, 10), 1.0 / 12.0);
-    /// ```
-    pub fn counted(self, correlation: f64, columns: usize) -> f64 {
-        let agreement = |full: f64| libm::pow(((1.0 + correlation) / (1.0 + full)).clamp(0.0, 1.0), 10.0);
-        match self {
-            Self::Tails | Self::Columns => 1.0,
-            Self::Trees => agreement(1.0).max(4.0 / columns.max(20) as f64),
-            Self::Relations => agreement(1.0 / 3.0),
-            Self::Cuts => agreement(1.0).max(1.0 / 12.0),
-        }
-    }
-}
-
 /// Every setting of a fit.
 ///
 /// ```
@@ -95,12 +38,12 @@ pub struct Params {
     pub weight_trees: f64,
     /// Weight of how far into the tails of its columns a row lies.
     pub weight_tails: f64,
-    /// Weight of how sparse the data are around a row, column by column.
-    pub weight_columns: f64,
-    /// Weight of how unlikely the values of columns that go together are, given each other.
-    pub weight_relations: f64,
-    /// Weight of how soon a row is alone when rows are cut apart, by columns and pairs of columns.
-    pub weight_cuts: f64,
+    /// Weight of how soon a row is alone when rows are cut apart at random, in planes of two columns.
+    pub weight_isolation: f64,
+    /// Weight of the same with cuts that look for small groups of rows.
+    pub weight_clusters: f64,
+    /// Weight of how much rarer two values are together than their columns alone would have it.
+    pub weight_surprise: f64,
     /// Layers of trees. A layer's trees may build on the outputs of all earlier layers.
     pub layers: usize,
     /// Trees in each layer.
@@ -144,11 +87,11 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             scale: Scale::Both,
-            weight_trees: 10.0,
-            weight_tails: 3.0,
-            weight_columns: 6.0,
-            weight_relations: 20.0,
-            weight_cuts: 36.0,
+            weight_trees: 4.0 / 3.0,
+            weight_tails: 1.0,
+            weight_isolation: 1.0,
+            weight_clusters: 1.0,
+            weight_surprise: 1.0,
             layers: 1,
             outputs: 1,
             grove: 100,
@@ -168,9 +111,9 @@ impl Params {
             scale: Scale::Linear,
             weight_trees: 1.0,
             weight_tails: 0.0,
-            weight_columns: 0.0,
-            weight_relations: 0.0,
-            weight_cuts: 0.0,
+            weight_isolation: 0.0,
+            weight_clusters: 0.0,
+            weight_surprise: 0.0,
             layers: 3,
             trees: 300,
             grove: 300,
@@ -224,21 +167,10 @@ impl Params {
             ($($name:ident)*) => { vec![$(shown(stringify!($name), &self.$name),)*] };
         }
         listed!(
-            scale weight_trees weight_tails weight_columns weight_relations weight_cuts layers trees grove depth
+            scale weight_trees weight_tails weight_isolation weight_clusters weight_surprise layers trees grove depth
             outputs attention feature_share interactions batch steps warmup learning_rate anneal min_temperature smoothing damping
             dropout seed
         )
-    }
-
-    /// The weight of a part of the score.
-    pub fn weight(&self, part: ScorePart) -> f64 {
-        match part {
-            ScorePart::Tails => self.weight_tails,
-            ScorePart::Columns => self.weight_columns,
-            ScorePart::Trees => self.weight_trees,
-            ScorePart::Relations => self.weight_relations,
-            ScorePart::Cuts => self.weight_cuts,
-        }
     }
 
     /// Checks every setting against its range.
@@ -249,17 +181,23 @@ impl Params {
         fn check(ok: bool, name: &'static str, value: impl ToString, must: &'static str) -> Result<()> {
             if ok { Ok(()) } else { Err(Error::Setting { name, value: value.to_string(), must }) }
         }
-        let weights = ScorePart::ALL.map(|part| self.weight(part));
-        for (part, weight) in ScorePart::ALL.into_iter().zip(weights) {
-            check((0.0..=1e6).contains(&weight), part.option(), weight, "from 0 to 1000000")?;
+        let weights = [
+            ("weight-trees", self.weight_trees),
+            ("weight-tails", self.weight_tails),
+            ("weight-isolation", self.weight_isolation),
+            ("weight-clusters", self.weight_clusters),
+            ("weight-surprise", self.weight_surprise),
+        ];
+        for (name, weight) in weights {
+            check((0.0..=1e6).contains(&weight), name, weight, "from 0 to 1000000")?;
         }
-        let total: f64 = weights.iter().sum();
+        let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
         check(total >= 1e-6, "weight-trees", self.weight_trees, "above 0 where all other weights are 0")?;
         check(
-            total > self.weight_relations || self.interactions > 1,
+            total > self.weight_surprise || self.interactions > 1,
             "weight-trees",
             self.weight_trees,
-            "above 0 where only relations have a weight, which are of pairs, and interactions are 1",
+            "above 0 where only surprise has a weight, which is of pairs, and interactions are 1",
         )?;
         check((1..=8).contains(&self.layers), "layers", self.layers, "from 1 to 8")?;
         check((1..=5000).contains(&self.trees), "trees", self.trees, "from 1 to 5000")?;
@@ -313,12 +251,18 @@ impl Params {
     }
 }
 
-/// The settings of a model file. Those written before there were cuts know no weight for them, and have a setting that is
-/// no more.
+/// The settings of a model file. Those of the first version have weights of parts that are no more.
 pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result::Result<Params, D::Error> {
+    const NO_MORE: [&str; 4] = ["weight_columns", "weight_relations", "weight_cuts", "relation_strength"];
     let mut settings = BTreeMap::<String, Scalar>::deserialize(file)?;
-    if !settings.contains_key("weight_cuts") && settings.remove("relation_strength").is_some() {
-        settings.insert("weight_cuts".into(), Scalar(0.0.into()));
+    let mut first = false;
+    for name in NO_MORE {
+        first |= settings.remove(name).is_some();
+    }
+    if first {
+        for name in ["weight_isolation", "weight_clusters", "weight_surprise"] {
+            settings.entry(name.into()).or_insert(Scalar(0.0.into()));
+        }
     }
     let settings = settings.into_iter().map(|(name, Scalar(value))| (name, value));
     serde_json::from_value(settings.collect()).map_err(D::Error::custom)

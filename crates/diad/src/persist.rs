@@ -5,6 +5,7 @@
 //! (u32), the header as JSON, the tensors in a fixed order, and a CRC-32 of everything before it. The header
 //! determines the length of every tensor, so the file's length is known before the rest is read.
 
+use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -12,45 +13,117 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
-use crate::model::{CUT_PAIRS, Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
+use crate::model::{Layer, Model, Selectors, Shape};
 use crate::params::{self, Params};
+use crate::score::additive::{Additive, Part, TREES};
+use crate::score::function::{Curve, Functions, Grid, spaced};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
-use crate::tune::{MOST_NEW_GRIDS, Origin};
+use crate::tune::Origin;
 use crate::{Detector, Error, Result};
 
 const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// What a header may require of its reader, by name; this version knows of nothing.
+const KNOWN: [&str; 0] = [];
+/// Most parts of a score, and most grids of a part.
+const MOST_PARTS: usize = 64;
+const MOST_GRIDS: usize = 1 << 14;
 const HEADER_LIMIT: usize = 64 << 20;
 /// Bytes before the header.
 const PREFIX: usize = 16;
 /// Bytes after the tensors.
 const CHECKSUM: usize = 4;
 
+/// The header. A reader leaves out fields that it does not know, unless `requires` names them.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Header {
+    /// What a reader must know of to read the file rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    requires: Vec<String>,
     #[serde(deserialize_with = "params::of_any_version")]
     params: Params,
     encoder: Encoder,
     training_rows: u64,
-    /// What the mean of the trees is multiplied by, and what is taken from the sum of trees and tables.
-    tree_factor: f32,
+    /// What is taken from the sum of all parts.
     shift: f32,
-    /// Feature and nodes of each curve.
-    curves: Vec<(u32, usize)>,
-    /// Features and nodes of each grid.
-    grids: Vec<([u32; 2], [usize; 2])>,
+    parts: Vec<PartHeader>,
+    /// Whether values beyond the training range count as its ends for all but curves that go on beyond it.
+    held: bool,
     /// Values at which the spread of each column is known, and that of the scores.
     column_spreads: Vec<usize>,
     score_spread: usize,
     /// Pairs of columns counted together, and how many counts each has.
     pairs: Vec<([u32; 2], usize)>,
     /// Where a tuned model came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<Origin>,
     /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
+    /// The version that the file was written in.
+    #[serde(skip, default = "newest")]
+    version: u32,
+}
+
+fn newest() -> u32 {
+    VERSION
+}
+
+/// A part of the score.
+#[derive(Debug, Serialize, Deserialize)]
+struct PartHeader {
+    name: String,
+    factor: f32,
+    /// Feature and nodes of each curve.
+    curves: Vec<(u32, usize)>,
+    /// Features and nodes of each grid.
+    grids: Vec<([u32; 2], [usize; 2])>,
+}
+
+/// The header of a file of the first version, in which the functions of all parts are added up.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FirstHeader {
+    #[serde(deserialize_with = "params::of_any_version")]
+    params: Params,
+    encoder: Encoder,
+    training_rows: u64,
+    tree_factor: f32,
+    shift: f32,
+    curves: Vec<(u32, usize)>,
+    grids: Vec<([u32; 2], [usize; 2])>,
+    column_spreads: Vec<usize>,
+    score_spread: usize,
+    pairs: Vec<([u32; 2], usize)>,
+    origin: Option<Origin>,
+    #[serde(default)]
+    bound: Option<f64>,
+}
+
+impl From<FirstHeader> for Header {
+    fn from(first: FirstHeader) -> Self {
+        let FirstHeader { params, encoder, training_rows, tree_factor, shift, curves, grids, .. } = first;
+        let FirstHeader { column_spreads, score_spread, pairs, origin, bound, .. } = first;
+        let trees =
+            PartHeader { name: TREES.into(), factor: tree_factor, curves: Vec::new(), grids: Vec::new() };
+        let rest = PartHeader { name: "functions".into(), factor: 1.0, curves, grids };
+        Self {
+            requires: Vec::new(),
+            params,
+            encoder,
+            training_rows,
+            shift,
+            parts: vec![trees, rest],
+            held: false,
+            column_spreads,
+            score_spread,
+            pairs,
+            origin,
+            bound,
+            version: 1,
+        }
+    }
 }
 
 /// Writes a detector to a temporary file beside `path`, then renames it.
@@ -96,16 +169,22 @@ pub fn load(path: &Path) -> Result<Detector> {
 
 /// The bytes of a model file.
 pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault> {
-    let (params, encoder, model, combination) = detector.parts();
-    let (tables, profile) = (&combination.tables, detector.profile());
+    let (additive, profile) = (detector.additive(), detector.profile());
+    let part = |Part { name, factor, functions }: &Part| PartHeader {
+        name: name.clone(),
+        factor: *factor,
+        curves: functions.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
+        grids: functions.grids.iter().map(|grid| (grid.features, grid.nodes.each_ref().map(Vec::len))).collect(),
+    };
     let header = Header {
-        params: params.clone(),
-        encoder: encoder.clone(),
+        requires: Vec::new(),
+        params: detector.params().clone(),
+        encoder: detector.encoder().clone(),
         training_rows: detector.training_rows(),
-        tree_factor: combination.tree_factor,
-        shift: combination.shift,
-        curves: tables.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
-        grids: tables.grids.iter().map(|grid| (grid.features, grid.nodes)).collect(),
+        shift: additive.shift,
+        parts: additive.parts.iter().map(part).collect(),
+        held: detector.held(),
+        version: VERSION,
         column_spreads: profile.columns.iter().map(|spread| spread.values().len()).collect(),
         score_spread: profile.scores.values().len(),
         pairs: profile.pairs.iter().map(|pair| (pair.columns, pair.counts.len())).collect(),
@@ -121,7 +200,7 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((header.len() as u32).to_le_bytes());
     bytes.extend(header);
-    for layer in &model.layers {
+    for layer in &detector.model().layers {
         if let Selectors::Fixed(pairs) = &layer.selectors {
             bytes.extend(pairs.iter().flatten().flat_map(|f| f.to_le_bytes()));
         }
@@ -129,10 +208,16 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
             bytes.extend(tensor.iter().flat_map(|x| x.to_le_bytes()));
         }
     }
-    let curves = tables.curves.iter().flat_map(|curve| curve.nodes.iter().chain(&curve.values));
-    let grids = tables.grids.iter().flat_map(|grid| &grid.values);
+    for part in &additive.parts {
+        for Curve { nodes, values, beyond, .. } in &part.functions.curves {
+            bytes.extend(nodes.iter().chain(values).chain(beyond).flat_map(|x| x.to_le_bytes()));
+        }
+        for Grid { nodes, values, .. } in &part.functions.grids {
+            bytes.extend(nodes.iter().flatten().chain(values).flat_map(|x| x.to_le_bytes()));
+        }
+    }
     let spreads = profile.columns.iter().chain([&profile.scores]).flat_map(Spread::tensors).flatten();
-    bytes.extend(curves.chain(grids).chain(spreads).flat_map(|x| x.to_le_bytes()));
+    bytes.extend(spreads.flat_map(|x| x.to_le_bytes()));
     for pair in &profile.pairs {
         // Two counts make a word.
         let padding = pair.counts.len() % 2;
@@ -174,11 +259,16 @@ fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
     let Some(json) = bytes.get(PREFIX..PREFIX + length) else {
         return Err(ModelFault::Damaged("it ends inside its header"));
     };
-    let header: Header =
-        serde_json::from_slice(json).map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
+    let first = number(bytes, MAGIC.len()) == Some(1);
+    let header: serde_json::Result<Header> =
+        if first { serde_json::from_slice::<FirstHeader>(json).map(Header::from) } else { serde_json::from_slice(json) };
+    let header = header.map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
+    if header.requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
+        return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });
+    }
     if header.params.validate().is_err()
         || !header.encoder.is_valid()
-        || !header.has_sane_tables()
+        || !header.has_sane_parts()
         || !header.has_sane_profile()
         || header.bound.is_some_and(|bound| !(bound.is_finite() && bound >= 0.0))
     {
@@ -200,10 +290,11 @@ pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
     }
     let mut words = body[start..].chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     let model = read_model(&header, &mut words)?;
-    let combination = read_combination(&header, &mut words)?;
+    let additive = read_additive(&header, &mut words)?;
     let profile = read_profile(&header, &mut words)?;
     let detector = Detector::new(header.params, header.encoder, model, header.training_rows);
-    let detector = detector.with(combination).remembering(profile).bounded(header.bound);
+    let detector = detector.with(additive).remembering(profile).bounded(header.bound);
+    let detector = detector.holding(header.held);
     Ok(match header.origin {
         Some(origin) => detector.coming_from(origin),
         None => detector,
@@ -220,11 +311,16 @@ impl Header {
         let shape = self.shape();
         let layer = |layer| 2 * shape.trees + tensor_lengths(shape, layer).iter().sum::<usize>();
         let trees: usize = (0..shape.layers).map(layer).sum();
-        let curves: usize = self.curves.iter().map(|&(_, nodes)| 2 * nodes).sum();
-        let grids: usize = self.grids.iter().map(|&(_, nodes)| nodes[0] * nodes[1]).sum();
+        // The first version has no slopes beyond curves, and the nodes of grids are equally spaced.
+        let slopes = if self.version > 1 { 2 } else { 0 };
+        let sides = |nodes: [usize; 2]| if self.version > 1 { nodes[0] + nodes[1] } else { 0 };
+        let curves = self.parts.iter().flat_map(|part| &part.curves).map(|&(_, nodes)| 2 * nodes + slopes);
+        let grids = self.parts.iter().flat_map(|part| &part.grids);
+        let grids = grids.map(|&(_, nodes)| nodes[0] * nodes[1] + sides(nodes));
+        let functions: usize = curves.chain(grids).sum();
         let spreads: usize = self.column_spreads.iter().chain([&self.score_spread]).map(|n| 3 * n).sum();
         let pairs: usize = self.pairs.iter().map(|&(_, counts)| counts.div_ceil(2)).sum();
-        trees + curves + grids + spreads + pairs
+        trees + functions + spreads + pairs
     }
 
     /// Whether what is remembered of the training rows is of a size that fitting makes, and of columns that exist.
@@ -244,45 +340,92 @@ impl Header {
             })
     }
 
-    /// Whether curves and grids are of a size and number that fitting makes, and of features that exist.
-    fn has_sane_tables(&self) -> bool {
+    /// Whether there are parts with names of their own, and curves and grids in them of a size and number that fitting
+    /// makes and of features that exist.
+    fn has_sane_parts(&self) -> bool {
         let features = self.encoder.features().len();
         let known = |&feature: &u32| (feature as usize) < features;
         let sized = |nodes: &usize| (2..=1024).contains(nodes);
-        let tuned = if self.origin.is_some() { MOST_NEW_GRIDS } else { 0 };
-        self.curves.len() <= features
-            && self.grids.len() < features.max(1) + CUT_PAIRS + tuned
-            && self.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
-            && self.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
+        let names: HashSet<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        let sane = |part: &PartHeader| {
+            part.curves.len() <= features
+                && part.grids.len() <= MOST_GRIDS
+                && part.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
+                && part.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
+        };
+        self.parts.len() <= MOST_PARTS && names.len() == self.parts.len() && self.parts.iter().all(sane)
     }
 }
 
-fn read_combination(
+fn read_additive(
     header: &Header,
     words: &mut impl Iterator<Item = u32>,
-) -> std::result::Result<Combination, ModelFault> {
-    let mut values = |n: usize| words.by_ref().take(n).map(f32::from_bits).collect::<Vec<f32>>();
-    let mut curves = Vec::with_capacity(header.curves.len());
-    for &(feature, count) in &header.curves {
-        let (nodes, values) = (values(count), values(count));
-        if !nodes.windows(2).all(|pair| pair[0] < pair[1]) {
-            return Err(ModelFault::Damaged("the nodes of a curve are out of order"));
+) -> std::result::Result<Additive, ModelFault> {
+    let mut parts = Vec::with_capacity(header.parts.len());
+    for PartHeader { name, factor, curves, grids } in &header.parts {
+        let mut functions = Functions::default();
+        for &(feature, count) in curves {
+            functions.curves.push(read_curve(header.version, feature, count, words)?);
         }
-        curves.push(Curve { feature, nodes, values });
+        for &(features, counts) in grids {
+            functions.grids.push(read_grid(header.version, features, counts, words)?);
+        }
+        parts.push(Part { name: name.clone(), factor: *factor, functions });
     }
-    let mut grids = Vec::with_capacity(header.grids.len());
-    for &(features, nodes) in &header.grids {
-        grids.push(Grid { features, nodes, values: values(nodes[0] * nodes[1]) });
+    let mut constants = parts.iter().map(|part| part.factor).chain([header.shift]);
+    if !constants.all(|value| value.abs() <= LARGEST) {
+        return Err(SENSELESS_NUMBERS);
     }
-    let all = curves
-        .iter()
-        .flat_map(|curve| curve.nodes.iter().chain(&curve.values))
-        .chain(grids.iter().flat_map(|grid| &grid.values));
-    if !all.chain([&header.tree_factor, &header.shift]).all(|value| value.abs() <= 1e12) {
-        return Err(ModelFault::Damaged("it holds numbers that make no sense"));
+    Ok(Additive { parts, shift: header.shift })
+}
+
+const LARGEST: f32 = 1e12;
+const SENSELESS_NUMBERS: ModelFault = ModelFault::Damaged("it holds numbers that make no sense");
+
+/// So many numbers, none of them absurdly large.
+fn read_numbers(
+    count: usize,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Vec<f32>, ModelFault> {
+    let numbers: Vec<f32> = words.take(count).map(f32::from_bits).collect();
+    let sane = numbers.len() == count && numbers.iter().all(|number| number.abs() <= LARGEST);
+    if sane { Ok(numbers) } else { Err(SENSELESS_NUMBERS) }
+}
+
+/// As [`read_numbers`], each larger than the one before.
+fn read_nodes(
+    count: usize,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Vec<f32>, ModelFault> {
+    let nodes = read_numbers(count, words)?;
+    match nodes.windows(2).all(|pair| pair[0] < pair[1]) {
+        true => Ok(nodes),
+        false => Err(ModelFault::Damaged("the nodes of a function are out of order")),
     }
-    let tables = Tables { curves, grids };
-    Ok(Combination { tree_factor: header.tree_factor, shift: header.shift, tables })
+}
+
+fn read_curve(
+    version: u32,
+    feature: u32,
+    count: usize,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Curve, ModelFault> {
+    let (nodes, values) = (read_nodes(count, words)?, read_numbers(count, words)?);
+    let beyond = if version > 1 { read_numbers(2, words)? } else { vec![0.0; 2] };
+    Ok(Curve { feature, nodes, values, beyond: [beyond[0], beyond[1]] })
+}
+
+fn read_grid(
+    version: u32,
+    features: [u32; 2],
+    counts: [usize; 2],
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Grid, ModelFault> {
+    let nodes = match version {
+        1 => counts.map(spaced),
+        _ => [read_nodes(counts[0], words)?, read_nodes(counts[1], words)?],
+    };
+    Ok(Grid { features, nodes, values: read_numbers(counts[0] * counts[1], words)? })
 }
 
 fn read_profile(

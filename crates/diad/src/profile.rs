@@ -1,7 +1,7 @@
 //! What a model remembers of its training rows: how the values of each column and the scores were spread, and which
 //! values of two columns came together. Explanations need it; scores do not.
 
-use crate::model::place_between;
+use crate::score::function::locate;
 
 /// Most values at which a spread is kept.
 const VALUES: usize = 129;
@@ -214,7 +214,7 @@ impl Profile {
         let [first, second] = [0, 1].map(|side| {
             let mut margin = vec![0.0; nodes[side].len()];
             for (value, weight) in self.columns[columns[side]].weights() {
-                let (node, share) = place_between(value, nodes[side]);
+                let (node, share) = locate(f64::from(value), nodes[side]);
                 margin[node] += weight * (1.0 - share);
                 margin[node + 1] += weight * share;
             }
@@ -239,7 +239,7 @@ impl Together {
         let across = nodes[1].len();
         let mut counts = vec![0.0f64; nodes[0].len() * across];
         for [x, y] in rows {
-            let ((i, a), (j, b)) = (place_between(x, nodes[0]), place_between(y, nodes[1]));
+            let ((i, a), (j, b)) = (locate(f64::from(x), nodes[0]), locate(f64::from(y), nodes[1]));
             for (di, wa) in [(0, 1.0 - a), (1, a)] {
                 for (dj, wb) in [(0, 1.0 - b), (1, b)] {
                     counts[(i + di) * across + j + dj] += wa * wb;

@@ -22,16 +22,18 @@ pub enum Purpose {
     Sample = 6,
     /// Rows from which the tables are made.
     TableRows = 7,
-    /// Pairs of columns among which relations are sought.
-    Relations = 8,
+    /// Pairs of columns that parts of the score look at.
+    Pairs = 8,
     /// Labelled rows of a step.
     Tuning = 9,
     /// Validation rows that choose what a tuned score consists of.
     Votes = 10,
     /// Steps of curves learned from labels.
     Stairs = 11,
-    /// Rows that are cut apart, and by which column.
-    Cuts = 12,
+    /// Rows that are cut apart in planes of two columns, and how.
+    Isolation = 12,
+    /// The same for cuts that look for clusters.
+    Clusters = 13,
 }
 
 /// One stream of random numbers.

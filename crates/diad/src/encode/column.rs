@@ -9,11 +9,12 @@ use crate::table::TimePart;
 const LARGEST_SCALED: f64 = 1e30;
 
 /// Most categories of a column that have a place of their own; all rarer ones share the last place.
-pub const MOST_LEVELS: usize = 255;
+pub const MOST_LEVELS: usize = 1000;
 
-/// The most frequent categories lie on places that are this many to a whole range, those of a grid of pairs. Rarer ones
-/// crowd near the end.
-pub const SPACED_LEVELS: usize = 16;
+/// How far apart two categories that are equally frequent lie, where one that is rarer by a factor of e lies one further.
+const APART: f64 = 0.25;
+/// Models of the first version: this many of the most frequent categories are equally spaced, rarer ones crowd at the end.
+const SPACED_LEVELS: usize = 16;
 /// Where, in steps between places, the crowd starts.
 const CROWD: f32 = (SPACED_LEVELS - 1) as f32 - 0.25;
 
@@ -51,6 +52,9 @@ pub enum Kind {
         /// Training rows of further, rarer categories. If there are any, they share one more position, also with
         /// categories that the training did not have.
         others: u64,
+        /// Where they lie, ascending, in order of their positions; models of the first version have a rule for it instead.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        places: Vec<f32>,
     },
     /// A part of a time, as a number.
     Time {
@@ -117,10 +121,18 @@ impl Column {
         }
     }
 
+    /// Where the categories lie, in order of their positions, and last where one lies that the training did not have.
+    pub(crate) fn places(&self) -> Vec<f32> {
+        match &self.kind {
+            Kind::Category { places, .. } if !places.is_empty() => places.clone(),
+            _ => (0..=self.positions()).map(|position| place_of(position, self.positions())).collect(),
+        }
+    }
+
     /// How many different positions the categories of the training take; 0 for numbers.
     pub fn positions(&self) -> usize {
         match &self.kind {
-            Kind::Category { levels, others } => levels.len() + usize::from(*others > 0),
+            Kind::Category { levels, others, .. } => levels.len() + usize::from(*others > 0),
             _ => 0,
         }
     }
@@ -131,7 +143,7 @@ impl Column {
     /// use diad::encode::{Column, Kind, Level};
     ///
     /// let level = |name: &str| Level { name: Some(name.into()), rows: 10 };
-    /// let kind = Kind::Category { levels: vec![level("clerk"), level("student")], others: 0 };
+    /// let kind = Kind::Category { levels: vec![level("clerk"), level("student")], others: 0, places: vec![] };
     /// let job = Column { name: "job".into(), kind, max: 1.0, ..Column::default() };
     /// assert_eq!(job.words(1.0), "student");
     /// assert_eq!(job.words(2.0), "a category that the training did not have");
@@ -142,7 +154,7 @@ impl Column {
         const WEEKDAYS: [&str; 7] =
             ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
         match &self.kind {
-            Kind::Category { levels, others } => match levels.get(value.max(0.0).round() as usize) {
+            Kind::Category { levels, others, .. } => match levels.get(value.max(0.0).round() as usize) {
                 Some(Level { name: Some(name), .. }) => name.clone(),
                 Some(Level { name: None, .. }) => "missing".into(),
                 None if *others > 0 => "a rare category".into(),
@@ -177,7 +189,7 @@ impl Column {
             && (self.min < self.max || (self.min == self.max && self.gaps.is_some()));
         let gaps = |gaps: &Gaps| gaps.middle >= self.min && gaps.middle <= self.max;
         let categories = match &self.kind {
-            Kind::Category { levels, .. } => {
+            Kind::Category { levels, places, .. } => {
                 let names: std::collections::HashSet<_> = levels.iter().map(|level| &level.name).collect();
                 (1..=MOST_LEVELS).contains(&levels.len())
                     && names.len() == levels.len()
@@ -185,6 +197,9 @@ impl Column {
                     && self.gaps.is_none()
                     && self.min == 0.0
                     && self.max == (self.positions() - 1) as f64
+                    && (places.is_empty() || places.len() == self.positions() + 1)
+                    && places.iter().all(|place| place.abs() <= 1.0)
+                    && places.windows(2).all(|two| two[0] < two[1])
             }
             _ => true,
         };
@@ -228,7 +243,7 @@ pub struct Feature {
 /// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
 /// assert_eq!(age.original(-0.5), 30.0);
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Scaler {
     form: Form,
     bend: Option<Bend>,
@@ -238,10 +253,11 @@ pub struct Scaler {
     gap: f32,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Form {
     Number,
-    Category { positions: usize },
+    /// The places of all positions.
+    Category(Vec<f32>),
     Missing,
 }
 
@@ -252,7 +268,7 @@ impl Scaler {
         let [low, high] = [column.min, column.max].map(|end| bend.map_or(end, |bend| bend.apply(end)));
         let form = match (&column.kind, view) {
             (_, View::Missing) => Form::Missing,
-            (Kind::Category { .. }, _) => Form::Category { positions: column.positions() },
+            (Kind::Category { .. }, _) => Form::Category(column.places()),
             _ => Form::Number,
         };
         let mut scaler = Self { form, bend, low, high, gap: 0.0 };
@@ -263,17 +279,17 @@ impl Scaler {
     /// A value of the column to a value of the model.
     #[inline]
     pub fn scale(&self, value: f64) -> f32 {
-        match self.form {
+        match &self.form {
             Form::Number if value.is_nan() => self.gap,
             Form::Number => self.scale_number(value),
-            Form::Category { positions } => place_of(value.max(0.0).round() as usize, positions),
+            Form::Category(places) => places[(value.max(0.0).round() as usize).min(places.len() - 1)],
             Form::Missing => f32::from(u8::from(value.is_nan())) * 2.0 - 1.0,
         }
     }
 
     /// As [`Scaler::scale`], of many values.
     pub(crate) fn scale_all(&self, values: &[f64], scaled: &mut [f32]) {
-        if let (Some(bend), Form::Number) = (self.bend, self.form) {
+        if let (Some(bend), Form::Number) = (self.bend, &self.form) {
             let (low, range) = (self.low, self.high - self.low);
             // Where the range is none, scaling is not by it.
             if range > 0.0 {
@@ -304,9 +320,9 @@ impl Scaler {
 
     /// A value of the model back to a value of the column. For categories, the nearest one.
     pub fn original(&self, scaled: f32) -> f64 {
-        if let Form::Category { positions } = self.form {
-            let distance = |position: &usize| (place_of(*position, positions) - scaled).abs();
-            let nearest = (0..=positions).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        if let Form::Category(places) = &self.form {
+            let distance = |position: &usize| (places[*position] - scaled).abs();
+            let nearest = (0..places.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
             return nearest.unwrap_or(0) as f64;
         }
         let share = (f64::from(scaled) + 1.0) / 2.0;
@@ -318,9 +334,22 @@ impl Scaler {
     }
 }
 
-/// Where a category lies, by its position among all those of the training. The position after the last one is that of
-/// a category the training did not have.
-pub fn place_of(position: usize, positions: usize) -> f32 {
+/// Where categories lie that so many rows have each, the most frequent first, and one that no row has: from -1 to 1, the
+/// rarer the further, and no two in one place.
+pub fn places_of(counts: &[u64]) -> Vec<f32> {
+    let mut steps = vec![0.0];
+    let further = |step: &mut Vec<f64>, by: f64| step.push(step.last().copied().unwrap_or(0.0) + by + APART);
+    for two in counts.windows(2) {
+        further(&mut steps, libm::log(two[0] as f64 / two[1].max(1) as f64).max(0.0));
+    }
+    further(&mut steps, std::f64::consts::LN_2);
+    let end = steps[steps.len() - 1];
+    steps.iter().map(|step| (2.0 * step / end - 1.0) as f32).collect()
+}
+
+/// In models of the first version: where a category lies, by its position among all those of the training. The position
+/// after the last one is that of a category the training did not have.
+fn place_of(position: usize, positions: usize) -> f32 {
     let spaced = |step: f32, steps: usize| step * (2.0 / steps as f32) - 1.0;
     let position = position.min(positions);
     if positions <= SPACED_LEVELS {
@@ -344,7 +373,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn categories_have_places_from_frequent_to_rare() {
+    fn rarer_categories_lie_further_out_and_no_two_in_one_place() {
+        let places = places_of(&[60, 30, 10, 1, 1]);
+        assert_eq!((places[0], places[5]), (-1.0, 1.0));
+        let gaps: Vec<f32> = places.windows(2).map(|two| two[1] - two[0]).collect();
+        assert!(gaps.iter().all(|&gap| gap > 0.0) && gaps[3] < gaps[1] && gaps[1] < gaps[2], "{gaps:?}");
+        let many = places_of(&[1; MOST_LEVELS]);
+        assert!(many.windows(2).all(|two| two[0] < two[1]));
+    }
+
+    #[test]
+    fn categories_of_the_first_version_have_places_from_frequent_to_rare() {
         assert_eq!([0, 1].map(|p| place_of(p, 1)), [-1.0, 1.0]);
         assert_eq!([0, 1, 2].map(|p| place_of(p, 2)), [-1.0, 1.0, 3.0]);
         assert_eq!([0, 1, 2, 3].map(|p| place_of(p, 3)), [-1.0, 0.0, 1.0, 2.0]);
@@ -355,6 +394,7 @@ mod tests {
             let kind = Kind::Category {
                 levels: (0..positions).map(|i| Level { name: Some(i.to_string()), rows: 1 }).collect(),
                 others: 0,
+                places: Vec::new(),
             };
             let column = Column { kind, max: (positions - 1) as f64, ..Column::default() };
             let scaler = Scaler::new(&column, View::Plain);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS};
+use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS, places_of};
 use crate::params::Scale;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Place, ReadAs, Selection, Source, Table, TimePart, Values};
@@ -242,7 +242,10 @@ impl Surveyed {
         let rest = levels.split_off(levels.len().min(MOST_LEVELS));
         let others = self.uncounted + rest.iter().map(|level| level.rows).sum::<u64>();
         let max = (levels.len() + usize::from(others > 0) - 1) as f64;
-        let kind = Kind::Category { levels, others };
+        // Rarer ones that share a place are each no more frequent than the last that has its own.
+        let mut counts: Vec<u64> = levels.iter().map(|level| level.rows).collect();
+        counts.extend(counts.last().copied().filter(|_| others > 0));
+        let kind = Kind::Category { levels, others, places: places_of(&counts) };
         Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None }
     }
 

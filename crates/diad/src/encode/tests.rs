@@ -33,7 +33,7 @@ fn bent_columns_spread_the_bulk_and_keep_the_order() {
     assert!(encoder.columns()[1].bend.is_none(), "a column of two values stays as it is");
     let (same, _) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
     assert_eq!(same, encoder);
-    let heavy = encoder.scalers()[0];
+    let heavy = &encoder.scalers()[0];
     for value in [0.0, 0.37, 0.9, 1e6] {
         let back = heavy.original(heavy.scale(value));
         assert!((back - value).abs() <= 1e-4 * value.abs().max(1.0), "{value} comes back as {back}");
@@ -152,22 +152,25 @@ fn roles_overrule_what_columns_seem_to_be() {
 
 #[test]
 fn unknown_and_rare_categories_have_places() {
-    let cell = |i: u32| Some(if i < 600 { format!("c{}", i % 300) } else { "often".into() });
-    let texts: Texts = (0..1000).map(cell).collect();
+    let cell = |i: u32| Some(if i < 2400 { format!("c{}", i % 1200) } else { "often".into() });
+    let texts: Texts = (0..4000).map(cell).collect();
     let many = Table::of(vec!["c".into()], vec![texts.into()]).unwrap();
     let (encoder, matrix) = Encoder::fit_encode(&many, &[], Scale::Both).unwrap();
     let column = &encoder.columns()[0];
     assert_eq!((column.levels().len(), column.positions()), (MOST_LEVELS, MOST_LEVELS + 1));
-    assert_eq!((matrix.row(999)[0], column.words(255.0).as_str()), (-1.0, "a rare category"));
+    assert_eq!((matrix.row(3999)[0], column.words(1000.0).as_str()), (-1.0, "a rare category"));
+    let rare = column.places()[MOST_LEVELS];
     let new: Texts = [Some("often"), Some("new"), None].into_iter().collect();
     let new = Table::of(vec!["c".into()], vec![new.into()]).unwrap();
-    assert_eq!(encoder.encode(&new).unwrap().values, [-1.0, 1.0, 1.0]);
+    assert_eq!(encoder.encode(&new).unwrap().values, [-1.0, rare, rare]);
     let two: Texts = [Some("a"), Some("a"), Some("b")].into_iter().collect();
     let two = Table::of(vec!["c".into()], vec![two.into()]).unwrap();
     let encoder = Encoder::fit(&two, &[], Scale::Both).unwrap();
     let values: Texts = [Some("a"), Some("b"), Some("new"), None].into_iter().collect();
     let values = Table::of(vec!["c".into()], vec![values.into()]).unwrap();
-    assert_eq!(encoder.encode(&values).unwrap().values, [-1.0, 1.0, 3.0, 3.0]);
+    let places = encoder.columns()[0].places();
+    assert_eq!((places[0], places[2]), (-1.0, 1.0));
+    assert_eq!(encoder.encode(&values).unwrap().values, [places[0], places[1], places[2], places[2]]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl Explainer<'_> {
     /// A column as the axis of a plot.
     pub fn axis(&self, column: usize) -> Axis {
         let given = &self.detector.encoder().columns()[column];
-        let scaler = self.scalers[column];
+        let scaler = self.scalers[column].clone();
         let values = self.detector.profile().columns[column].distinct();
         let original = |&value: &f32| scaler.original(value).clamp(given.min, given.max);
         let distinct = values.map(|values| values.iter().map(original).collect());

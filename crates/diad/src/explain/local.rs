@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use super::Explainer;
 use crate::Result;
 use crate::kernel::{LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, line_between, place_between};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS};
+use crate::score::function::{interpolate, locate};
 use crate::score::{Work, add};
 use crate::table::{Source, Table};
 
@@ -150,14 +151,14 @@ impl Explainer<'_> {
             // The first features are the columns, one after another.
             let x = work.block.x().get(column, lanes).iter().flat_map(|lane| &lane.0);
             for (place, &x) in places[..rows].iter_mut().zip(x) {
-                *place = place_between(x, &self.nodes[column]);
+                *place = locate(f64::from(x), &self.nodes[column]);
             }
         }
         for (index, (total, term)) in totals.chunks_exact_mut(lanes).zip(&self.terms).enumerate() {
             let flat = total.iter_mut().flat_map(|lane| &mut lane.0);
             for (row, total) in flat.take(rows).enumerate() {
                 for (&column, moved) in term.columns.iter().zip(&term.moved) {
-                    *total -= line_between(places[column * BLOCK_ROWS + row], moved);
+                    *total -= interpolate(places[column * BLOCK_ROWS + row], moved);
                 }
                 values[row * terms + index] = *total;
             }

@@ -42,10 +42,11 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::Detector;
-use crate::compiled::margins;
+use crate::score::compiled::margins;
 use crate::encode::Scaler;
 use crate::kernel::{LANES, Lane, Terms};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, line_between, place_between};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS};
+use crate::score::function::{interpolate, locate};
 use crate::score::{Work, add};
 
 pub use axis::{Axis, Tick};
@@ -173,7 +174,7 @@ impl<'a> Explainer<'a> {
             *total -= given.mean;
             for (axis, (&column, moved)) in given.columns.iter().zip(&given.moved).enumerate() {
                 let x = self.scalers[column].scale(value(point, axis));
-                *total -= line_between(place_between(x, &self.nodes[column]), moved);
+                *total -= interpolate(locate(f64::from(x), &self.nodes[column]), moved);
             }
         }
         values

@@ -67,7 +67,7 @@ fn contributions_add_up_for_every_setting() {
         Params { scale: Scale::Linear, ..tiny() },
         Params { scale: Scale::Bent, layers: 3, ..tiny() },
         Params { weight_trees: 0.0, ..tiny() },
-        Params { weight_tails: 0.0, weight_columns: 0.0, weight_relations: 0.0, ..tiny() },
+        Params { weight_tails: 0.0, weight_isolation: 0.0, ..tiny() },
         Params { layers: 2, trees: 12, steps: 30, warmup: 10, anneal: 15, batch: 128, ..Params::paper() },
     ] {
         let detector = detector(&params, &data);
@@ -135,7 +135,7 @@ proptest! {
 
 #[test]
 fn pairs_have_no_margins_and_terms_no_mean() {
-    for params in [tiny(), Params { scale: Scale::Linear, weight_relations: 0.0, ..tiny() }] {
+    for params in [tiny(), Params { scale: Scale::Linear, weight_surprise: 0.0, ..tiny() }] {
         let detector = detector(&params, &table(600, 3));
         let explainer = Explainer::new(&detector);
         let mut pairs = 0;
@@ -449,8 +449,9 @@ fn what_is_missing_from_a_table_is_named() {
 /// A model that remembers nothing of its training rows can be explained all the same.
 #[test]
 fn contributions_add_up_without_a_memory() {
-    let (params, encoder, model, combination) = shared().parts();
-    let bare = Detector::new(params.clone(), encoder.clone(), model.clone(), 600).with(combination.clone());
+    let first = shared();
+    let bare = Detector::new(first.params().clone(), first.encoder().clone(), first.model().clone(), 600);
+    let bare = bare.with(first.additive().clone());
     adds_up(&bare, &table(200, 4));
 }
 

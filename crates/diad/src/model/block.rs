@@ -118,6 +118,15 @@ impl<F: Real> Block<F> {
         self.clear_padding(rows);
     }
 
+    /// Moves values beyond [-1, 1] to its ends.
+    pub fn clamp(&mut self) {
+        let used = self.x.len() / BLOCK_LANES * self.lanes;
+        let (low, high) = (F::from_f64(-1.0), F::from_f64(1.0));
+        for value in self.x[..used].iter_mut().flat_map(|lane| &mut lane.0) {
+            *value = if *value < low { low } else if *value > high { high } else { *value };
+        }
+    }
+
     fn set_rows(&mut self, rows: usize) {
         assert!(rows <= BLOCK_ROWS, "a block holds {BLOCK_ROWS} rows, not {rows}");
         self.lanes = rows.div_ceil(LANES);

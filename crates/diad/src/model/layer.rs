@@ -179,6 +179,14 @@ impl<F: Real> Model<F> {
         })
     }
 
+    /// The least that the mean of the trees can be, whatever the row: a tree's output lies between its leaves.
+    pub fn least(&self) -> f64 {
+        let (leaves, outputs) = (self.shape.leaves(), self.shape.outputs);
+        let trees = self.layers.iter().flat_map(|layer| layer.leaf_weights.chunks(leaves * outputs));
+        let least = |tree: &[F]| tree[..leaves].iter().map(|leaf| leaf.to_f64()).fold(f64::INFINITY, f64::min);
+        trees.map(least).sum::<f64>() / self.shape.all_trees().max(1) as f64
+    }
+
     /// The layer of a tree counted over all layers, and its index there.
     pub fn locate(&self, tree: usize) -> (&Layer<F>, usize) {
         (&self.layers[tree / self.shape.trees], tree % self.shape.trees)

@@ -5,14 +5,10 @@ mod attention;
 mod block;
 mod forward;
 mod layer;
-mod lookup;
-mod tables;
 mod wiring;
 
 pub use attention::MATCH_FLOOR;
 pub use block::{BLOCK_LANES, BLOCK_ROWS, Block};
 pub use forward::{Forward, Scratch};
 pub use layer::{Layer, Model, Selectors, Shape, SoftSelectors};
-pub use lookup::{Lookup, Places};
-pub use tables::{CUT_PAIRS, Combination, Curve, Grid, Tables, line_between, place, place_between, spaced};
 pub use wiring::{TreeWiring, Wiring};

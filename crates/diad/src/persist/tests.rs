@@ -78,7 +78,9 @@ fn a_loaded_model_is_the_saved_one() {
     let loaded = Detector::load(&path).unwrap();
     let bits = |detector: &Detector| scores(detector).iter().map(|s| s.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&detector), bits(&loaded));
-    assert_eq!(detector.parts(), loaded.parts());
+    assert_eq!(detector.additive(), loaded.additive());
+    assert_eq!(detector.model(), loaded.model());
+    assert_eq!((detector.params(), detector.encoder()), (loaded.params(), loaded.encoder()));
     assert_eq!(detector.training_rows(), loaded.training_rows());
     assert!(to_bytes(&detector).unwrap() == to_bytes(&loaded).unwrap());
     assert!(to_bytes(&detector).unwrap() == std::fs::read(&path).unwrap());
@@ -151,7 +153,7 @@ fn files_that_are_no_models_are_refused() {
 
 #[test]
 fn another_version_is_named() {
-    for version in [0u32, 2, u32::MAX] {
+    for version in [0u32, VERSION + 1, u32::MAX] {
         let mut bytes = to_bytes(&small_detector(1)).unwrap();
         bytes[8..12].copy_from_slice(&version.to_le_bytes());
         let fault = from_bytes(&with_checksum(bytes)).unwrap_err();
@@ -172,7 +174,7 @@ fn the_most_entangled_model_can_be_loaded() {
     let feature = crate::encode::Feature { column: 0, view: crate::encode::View::Plain };
     let encoder = serde_json::json!({ "columns": [column], "features": [feature], "left_out": [] });
     let header = serde_json::json!({ "params": params, "encoder": encoder, "training_rows": 9,
-        "tree_factor": 1.0, "shift": 0.0, "curves": [], "grids": [],
+        "shift": 0.0, "parts": [{ "name": "trees", "factor": 1.0, "curves": [], "grids": [] }], "held": true,
         "column_spreads": [1], "score_spread": 1, "pairs": [] });
     let header = header.to_string();
     let shape = Shape::new(&params, 1);
@@ -196,14 +198,20 @@ fn the_most_entangled_model_can_be_loaded() {
 #[test]
 fn stored_models_give_their_stored_scores() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models");
-    let detector = Detector::load(&folder.join("v1.diad")).unwrap();
-    let expected: Vec<f64> =
-        serde_json::from_str(&std::fs::read_to_string(folder.join("v1.json")).unwrap()).unwrap();
-    let columns = stored_columns(expected.len());
-    let names = ["height", "weight", "größe"].map(String::from).to_vec();
-    let scores = detector.score(&crate::table::Table::new(names, columns).unwrap()).unwrap();
-    for (score, expected) in scores.iter().zip(&expected) {
-        assert!((f64::from(*score) - expected).abs() < 1e-6, "{score} instead of {expected}");
+    for version in 1..=VERSION {
+        let detector = Detector::load(&folder.join(format!("v{version}.diad"))).unwrap();
+        let expected = std::fs::read_to_string(folder.join(format!("v{version}.json"))).unwrap();
+        let expected: Vec<f64> = serde_json::from_str(&expected).unwrap();
+        let columns = stored_columns(expected.len());
+        let names = ["height", "weight", "größe"].map(String::from).to_vec();
+        let table = crate::table::Table::new(names, columns).unwrap();
+        let scores = detector.score(&table).unwrap();
+        for (score, expected) in scores.iter().zip(&expected) {
+            assert!((f64::from(*score) - expected).abs() < 1e-6, "v{version}: {score} instead of {expected}");
+        }
+        // Written again it is of the newest version, and the same.
+        let again = from_bytes(&to_bytes(&detector).unwrap()).unwrap();
+        assert_eq!(again.score(&table).unwrap(), scores);
     }
 }
 
@@ -217,9 +225,9 @@ fn renew_the_stored_model() {
     let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
     let detector = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models");
-    detector.save(&folder.join("v1.diad")).unwrap();
+    detector.save(&folder.join(format!("v{VERSION}.diad"))).unwrap();
     let scores = serde_json::to_string(&detector.score(&table).unwrap()).unwrap();
-    std::fs::write(folder.join("v1.json"), scores).unwrap();
+    std::fs::write(folder.join(format!("v{VERSION}.json")), scores).unwrap();
 }
 
 /// The table of the stored models: fixed numbers, none from a random generator that might change.
@@ -299,9 +307,7 @@ fn made_up_headers_are_refused() {
         ("min_temperature", 0.0.into()),
         ("min_temperature", (-1.0).into()),
         ("smoothing", "50".into()),
-        // Of another version, but beside what that version did not know.
-        ("relation_strength", 4.0.into()),
-        ("weight_cuts", serde_json::json!([[], []])),
+        ("weight_isolation", serde_json::json!([[], []])),
     ] {
         let changed = with_header(&bytes, |header| header["params"][name] = value.clone());
         assert!(from_bytes(&changed).is_err(), "{name} = {value}");
@@ -328,7 +334,10 @@ fn made_up_headers_are_refused() {
         let changed = with_header(&bytes, |header| header[name] = value.clone());
         assert!(from_bytes(&changed).is_err(), "{name} = {value}");
     }
-    assert!(from_bytes(&with_header(&bytes, |header| header["more"] = true.into())).is_err());
+    // What a later version adds is left out, unless it says that it must not be.
+    assert!(from_bytes(&with_header(&bytes, |header| header["more"] = true.into())).is_ok());
+    let required = with_header(&bytes, |header| header["requires"] = serde_json::json!(["more"]));
+    assert!(matches!(from_bytes(&required), Err(ModelFault::Version { .. })));
     let deep = "[".repeat(100_000);
     let prefix = [&bytes[..12], &(deep.len() as u32).to_le_bytes()].concat();
     assert!(from_bytes(&with_checksum([&prefix, deep.as_bytes(), &[0; 4]].concat())).is_err());
@@ -340,8 +349,8 @@ fn extreme_tensors_are_refused_or_give_numbers() {
     let detector = small_detector(1);
     for value in [1e12f32, -1e12, 40.0, -40.0, 0.0, -0.0, 1e-45, 1.1e12, f32::MAX, f32::INFINITY, f32::NAN] {
         for group in 0..6 {
-            let (params, encoder, model, _) = detector.parts();
-            let mut model = model.clone();
+            let (params, encoder) = (detector.params(), detector.encoder());
+            let mut model = detector.model().clone();
             for layer in &mut model.layers {
                 let mut groups = [
                     &mut layer.thresholds,

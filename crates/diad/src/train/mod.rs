@@ -2,15 +2,12 @@
 
 pub(crate) mod adam;
 pub(crate) mod backward;
-mod combine;
 mod pid;
 pub(crate) mod plan;
-mod profile;
 mod sampler;
 pub(crate) mod snapshot;
 mod start;
 pub(crate) mod structure;
-mod tables;
 mod trainer;
 mod work;
 
@@ -75,7 +72,7 @@ pub(crate) fn fit_keeping(
     }
     let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
     tracing::info!("trained the trees");
-    let detector = combine::combine(params, encoder, matrix, model);
+    let detector = crate::recipe::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
     Ok(detector)
 }

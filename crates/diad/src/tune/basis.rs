@@ -6,16 +6,13 @@ use rayon::prelude::*;
 use super::lesson::Lesson;
 use crate::Detector;
 use crate::encode::{Encoder, Scaler};
-use crate::model::{Curve, Grid, Tables, spaced};
+use crate::score::function::{Curve, Functions, Grid, locate, spaced};
 
 /// Nodes of a new curve, and of each side of a grid.
 const CURVE_NODES: usize = 64;
 const GRID_NODES: usize = 24;
 /// Columns whose pairs get grids, in each of the ways functions are learned.
 const PAIRED_COLUMNS: usize = 24;
-/// Grids that learning may add, at most: with a validation table there are functions of the first shares, and of the last with three
-/// settings, each with pairs of its own columns.
-pub const MOST_NEW_GRIDS: usize = 4 * (PAIRED_COLUMNS * (PAIRED_COLUMNS - 1) / 2);
 /// Distances over which functions vary: in interquartile ranges near the median, and in shares of the rows.
 const LENGTH: f64 = 1.0;
 const RANK_LENGTH: f64 = 0.6;
@@ -57,11 +54,9 @@ impl Axis {
         };
         let covariance =
             coordinates.iter().flat_map(|&a| coordinates.iter().map(move |&b| together(a, b))).collect();
-        let last = nodes.len() - 1;
         let place = |x: f32| {
-            let node = nodes[1..last].partition_point(|&node| node <= x);
-            let share = (x - nodes[node]) / (nodes[node + 1] - nodes[node]);
-            Place { node: node as u32, share: share.clamp(0.0, 1.0) }
+            let (node, share) = locate(f64::from(x), &nodes);
+            Place { node: node as u32, share: share as f32 }
         };
         let places = values.map(place).collect();
         Self { nodes, covariance, places }
@@ -149,13 +144,13 @@ pub struct Basis {
 impl Basis {
     /// The columns of a detector at a lesson's rows. Columns that have a curve keep its nodes.
     pub fn new(detector: &Detector, lesson: &Lesson) -> Self {
-        let (settings, encoder, _, first) = detector.parts();
-        let (tables, sorted, matrix) = (&first.tables, &lesson.sorted, &lesson.matrix);
+        let (settings, encoder, functions) = (detector.params(), detector.encoder(), detector.functions());
+        let (sorted, matrix) = (&lesson.sorted, &lesson.matrix);
         let scalers = encoder.scalers();
         let varies = |column: &usize| encoder.columns()[*column].min < encoder.columns()[*column].max;
         let column = |column: usize| {
             let feature = column as u32;
-            let nodes = nodes_of(tables, feature);
+            let nodes = nodes_of(functions, feature);
             let coordinates =
                 |x: f32| [coordinate(&scalers[column], encoder, column, x), rank(&sorted[column], x)];
             let values = || (0..matrix.rows()).map(|row| matrix.row(row)[column]);
@@ -280,13 +275,14 @@ impl Basis {
     }
 
     /// The functions with these coefficients, so many times, as curves and grids.
-    pub fn tables(&self, shares: &Shares, dual: &[f64], times: f64) -> Tables {
+    pub fn tables(&self, shares: &Shares, dual: &[f64], times: f64) -> Functions {
         let paired = self.paired(shares);
         let factor = times * Self::column_factor(shares, &paired);
         let curve = |(column, share): (&Column, &f64)| Curve {
             feature: column.feature,
             nodes: column.curve.nodes.clone(),
             values: column.curve.values(dual).iter().map(|value| (factor * share * value) as f32).collect(),
+            beyond: [0.0; 2],
         };
         let curves = self.columns.iter().zip(&shares.columns).map(curve).collect();
         let pairs: Vec<[usize; 2]> = paired
@@ -309,15 +305,15 @@ impl Basis {
                 values.extend(at(second).chunks_exact(n).map(|far| (weight * value(far)) as f32));
             }
             let [a, b] = [first, second].map(|column| &self.columns[column]);
-            Grid { features: [a.feature, b.feature], nodes: [a.grid.nodes.len(), b.grid.nodes.len()], values }
+            Grid { features: [a.feature, b.feature], nodes: [a, b].map(|side| side.grid.nodes.clone()), values }
         };
-        Tables { curves, grids: pairs.par_iter().map(grid).collect() }
+        Functions { curves, grids: pairs.par_iter().map(grid).collect() }
     }
 }
 
 /// The nodes of a feature's curve, if it has one, else equally spaced ones.
-pub fn nodes_of(tables: &Tables, feature: u32) -> Vec<f32> {
-    let curve = tables.curves.iter().find(|curve| curve.feature == feature);
+pub fn nodes_of(functions: &Functions, feature: u32) -> Vec<f32> {
+    let curve = functions.curves.iter().find(|curve| curve.feature == feature);
     curve.map_or_else(|| spaced(CURVE_NODES), |curve| curve.nodes.clone())
 }
 
@@ -404,17 +400,11 @@ mod tests {
         let tables = basis.tables(&shares, &dual, 2.0);
         assert_eq!((tables.curves.len(), tables.grids.len()), (3, 3));
         for row in 0..n {
-            let x = lesson.matrix.row(row);
-            let curves = tables.curves.iter().map(|curve| curve.at(x[curve.feature as usize]));
-            let grids = tables
-                .grids
-                .iter()
-                .map(|grid| grid.at(x[grid.features[0] as usize], x[grid.features[1] as usize]));
-            let value: f32 = curves.chain(grids).sum();
+            let value = tables.at(lesson.matrix.row(row));
             let wanted: f64 =
                 covariance[row * n..(row + 1) * n].iter().zip(&dual).map(|(&c, d)| f64::from(c) * d).sum();
             assert!(
-                (f64::from(value) - 2.0 * wanted).abs() < 2e-3,
+                (value - 2.0 * wanted).abs() < 2e-3,
                 "row {row}: {value} is not {}",
                 2.0 * wanted
             );

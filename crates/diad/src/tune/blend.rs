@@ -11,7 +11,8 @@ use super::lesson::Lesson;
 use super::stairs::Stairs;
 use super::{TuneParams, TuneProgress, pieces, weigh};
 use crate::metrics::roc_auc;
-use crate::model::Combination;
+use super::weigh::LEARNED;
+use crate::score::additive::Additive;
 use crate::rng::{Purpose, Stream};
 use crate::{Detector, Error, Result};
 
@@ -31,7 +32,7 @@ pub fn blend(
     validation: &Lesson,
     params: &TuneParams,
     observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
-) -> Result<Combination> {
+) -> Result<Additive> {
     let known = lesson.at_most(params);
     let basis = Basis::new(first, &known);
     let others = others(params);
@@ -40,8 +41,11 @@ pub fn blend(
     for done in 0..all {
         found.push(match done {
             0 => weigh::learn(first, &known, &basis, params),
-            1 => pieces::of(Stairs::new(&basis, &known, params).tables()),
-            _ => pieces::of(Functions::new(&basis, &known, &others[done - 2]).learn().tables()),
+            1 => Additive::of_part(LEARNED, 1.0, Stairs::new(&basis, &known, params).tables()),
+            _ => {
+                let learned = Functions::new(&basis, &known, &others[done - 2]).learn();
+                Additive::of_part(LEARNED, 1.0, learned.tables())
+            }
         });
         if observe(TuneProgress { done: done + 1, all }).is_break() {
             return Err(Error::Stopped);
@@ -50,13 +54,13 @@ pub fn blend(
     let learned = found.len();
     if params.prior > 0.0 {
         found.extend(pieces::parts(first));
-        found.push(pieces::tails(first));
+        found.push(Additive::of_part(LEARNED, 1.0, pieces::tails(first)));
     }
     let scores: Vec<Vec<f32>> =
         found.iter().map(|piece| pieces::scored(first, piece, &validation.matrix)).collect();
     let mut blended = found[0].clone();
     for (piece, factor) in votes(&validation.labels, &scores, learned, params.seed) {
-        pieces::add(&mut blended, &found[piece], factor as f32);
+        blended.add(&found[piece], factor as f32);
     }
     Ok(blended)
 }

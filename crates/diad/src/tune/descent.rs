@@ -7,7 +7,8 @@ use super::{TuneParams, TuneProgress};
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane, Real};
 use crate::metrics::roc_auc;
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Combination, Forward, Model, Scratch, Wiring};
+use crate::score::additive::Additive;
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
 use crate::rng::{Purpose, Stream};
 use crate::train::adam::{Moments, Step};
 use crate::train::backward::{BackwardScratch, Direct, backward};
@@ -74,10 +75,9 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(detector: &'a Detector, lesson: &'a Lesson, params: &'a TuneParams) -> Self {
-        let (_, _, model, combination) = detector.parts();
         let mut trees = vec![0.0; lesson.labels.len()];
-        let alone = Combination { shift: 0.0, tables: Default::default(), ..combination.clone() };
-        detector.with_model(model.clone(), alone).score_encoded(&lesson.matrix, &mut trees);
+        let alone = Additive::of_trees(detector.additive().tree_factor());
+        detector.with_model(detector.model().clone(), alone).score_encoded(&lesson.matrix, &mut trees);
         let rest = lesson
             .scores
             .iter()
@@ -137,25 +137,22 @@ impl<'a> Run<'a> {
     }
 
     fn rank(&self, model: &Model<f32>, lesson: &Lesson) -> f64 {
-        let (_, _, _, combination) = self.detector.parts();
         let mut scores = vec![0.0; lesson.labels.len()];
         self.detector
-            .with_model(model.clone(), combination.clone())
+            .with_model(model.clone(), self.detector.additive().clone())
             .score_encoded(&lesson.matrix, &mut scores);
         roc_auc(&lesson.labels, &scores).unwrap_or(0.5)
     }
 
     fn trees(&self) -> Trees<f32> {
-        let (settings, _, model, _) = self.detector.parts();
-        Trees::new(model.clone(), settings.min_temperature)
+        Trees::new(self.detector.model().clone(), self.detector.params().min_temperature)
     }
 
     fn step(&self, trees: &mut Trees<f32>, step: usize) {
         let rows = self.draw(step);
         let lesson = self.lesson.part(&rows);
         let rest: Vec<f64> = rows.iter().map(|&row| self.rest[row]).collect();
-        let (_, _, _, combination) = self.detector.parts();
-        let factor = f64::from(combination.tree_factor);
+        let factor = f64::from(self.detector.additive().tree_factor());
         let slopes = |scores: &[f64]| self.params.loss.evaluate(&lesson.labels, scores, self.params.margin).1;
         let gradients = trees.gradients(&lesson.matrix, &rest, factor, slopes);
         trees.apply(&gradients, self.params);

@@ -10,9 +10,8 @@ use rayon::prelude::*;
 use super::TuneParams;
 use super::basis::{Basis, Shares};
 use super::lesson::Lesson;
-use super::pieces;
 use super::solve::{Problem, dot};
-use crate::model::{Combination, Tables};
+use crate::score::function;
 
 /// The part of all shares that stays as it was in the beginning.
 const KEPT: f64 = 0.1;
@@ -107,12 +106,12 @@ impl<'a> Functions<'a> {
 
 impl Learned<'_> {
     /// The functions as curves and grids.
-    pub fn tables(&self) -> Tables {
-        let mut total = Combination::default();
+    pub fn tables(&self) -> function::Functions {
+        let mut total = function::Functions::default();
         for (share, shares, dual) in &self.ends {
-            pieces::add(&mut total, &pieces::of(self.basis.tables(shares, dual, *share)), 1.0);
+            total.add(&self.basis.tables(shares, dual, *share), 1.0);
         }
-        total.tables
+        total
     }
 }
 
@@ -127,6 +126,8 @@ mod tests {
     use super::super::Labelled;
     use super::super::tests::{first, table};
     use super::*;
+    use crate::score::additive::Additive;
+    use crate::tune::pieces;
     use crate::{Detector, Scale};
 
     fn lesson(detector: &Detector) -> Lesson {
@@ -142,7 +143,7 @@ mod tests {
         for rounds in [0, 2] {
             let params = TuneParams { rounds, ..TuneParams::default() };
             let learned = Functions::new(&basis, &lesson, &params).learn();
-            let scores = pieces::scored(&detector, &pieces::of(learned.tables()), &lesson.matrix);
+            let scores = pieces::scored(&detector, &Additive::of_part("f", 1.0, learned.tables()), &lesson.matrix);
             for (score, value) in scores.iter().zip(&learned.values) {
                 assert!((f64::from(*score) - value).abs() < 1e-3, "{score} is not {value}");
             }
@@ -158,7 +159,7 @@ mod tests {
         let held_out = Functions::new(&Basis::new(&detector, &lesson), &lesson, &params).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
-            let plain = pieces::of(Functions::new(&basis, kept, &params).learn().tables());
+            let plain = Additive::of_part("f", 1.0, Functions::new(&basis, kept, &params).learn().tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

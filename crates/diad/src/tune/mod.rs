@@ -21,11 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Matrix;
 use crate::metrics::roc_auc;
-use crate::model::Combination;
+use crate::score::additive::Additive;
 use crate::profile::{Profile, Spread};
 use crate::{Detector, Error, Result};
 use basis::Basis;
-pub use basis::MOST_NEW_GRIDS;
 pub use labels::{Digest, Labelled};
 use lesson::Lesson;
 pub use loss::Loss;
@@ -129,11 +128,11 @@ impl Detector {
         }
         let lesson = Lesson::new(self, labelled)?;
         let validation = validation.map(|rows| self.validation(rows)).transpose()?;
-        let (_, _, model, combination) = self.parts();
-        let (model, combination) = match params.learner {
+        let (model, additive) = (self.model(), self.additive());
+        let (model, additive) = match params.learner {
             Learner::Functions => (model.clone(), self.learn(&lesson, validation.as_ref(), params, observe)?),
             Learner::Descent => {
-                (descent::descend(self, &lesson, validation.as_ref(), params, observe)?, combination.clone())
+                (descent::descend(self, &lesson, validation.as_ref(), params, observe)?, additive.clone())
             }
         };
         let origin = Origin {
@@ -142,7 +141,7 @@ impl Detector {
             anomalies: labelled.anomalies() as u64,
             normals: labelled.normals() as u64,
         };
-        let detector = self.with_model(model, combination).coming_from(origin);
+        let detector = self.with_model(model, additive).coming_from(origin);
         let detector = remember_scores(detector, labelled).certified();
         let validation = validation.and_then(|rows| Some([area(self, &rows)?, area(&detector, &rows)?]));
         Ok(Tuned { detector, stand_ins: lesson.stand_ins, validation })
@@ -170,11 +169,10 @@ impl Detector {
                 scores
             }
             Learner::Descent => {
-                let (_, _, _, combination) = self.parts();
                 let fold = |(kept, held_out): &(Lesson, Lesson)| {
                     let go_on = &mut |_| ControlFlow::Continue(());
                     let model = descent::descend(self, kept, None, params, go_on)?;
-                    Ok(scored(&self.with_model(model, combination.clone()), &held_out.matrix))
+                    Ok(scored(&self.with_model(model, self.additive().clone()), &held_out.matrix))
                 };
                 parts.par_iter().map(fold).collect::<Result<_>>()?
             }
@@ -205,7 +203,7 @@ impl Detector {
         validation: Option<&Lesson>,
         params: &TuneParams,
         observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
-    ) -> Result<Combination> {
+    ) -> Result<Additive> {
         match validation {
             Some(validation) => blend::blend(self, lesson, validation, params, observe),
             None => {

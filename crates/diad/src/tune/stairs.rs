@@ -8,7 +8,7 @@ use super::TuneParams;
 use super::basis::{Axis, Basis};
 use super::lesson::Lesson;
 use super::solve::sigmoid;
-use crate::model::{Curve, Tables};
+use crate::score::function::{Curve, Functions};
 use crate::rng::{Purpose, Stream};
 
 /// How much of a step is taken.
@@ -71,7 +71,7 @@ impl<'a> Stairs<'a> {
     }
 
     /// The curves learned from all rows.
-    pub fn tables(&self) -> Tables {
+    pub fn tables(&self) -> Functions {
         let learned = self.learn_from(|_| true);
         let curves = self.basis.curves().zip(learned.curves);
         let curves = curves.filter(|(_, values)| values.iter().any(|&value| value != 0.0)).map(
@@ -79,9 +79,10 @@ impl<'a> Stairs<'a> {
                 feature,
                 nodes: axis.nodes.clone(),
                 values: values.iter().map(|&value| value as f32).collect(),
+                beyond: [0.0; 2],
             },
         );
-        Tables { curves: curves.collect(), grids: Vec::new() }
+        Functions { curves: curves.collect(), grids: Vec::new() }
     }
 
     /// The stairs at each row, learned without the part of the rows it belongs to, of so many parts.
@@ -172,6 +173,7 @@ mod tests {
     use super::super::{Labelled, pieces};
     use super::*;
     use crate::metrics::roc_auc;
+    use crate::score::additive::Additive;
     use crate::{Detector, Scale};
 
     /// Rows that are anomalies where the first column is large.
@@ -198,7 +200,7 @@ mod tests {
         let basis = Basis::new(&detector, &lesson);
         let stairs = Stairs::new(&basis, &lesson, &TuneParams::default());
         let values = stairs.learn_from(|_| true).values;
-        let scores = pieces::scored(&detector, &pieces::of(stairs.tables()), &lesson.matrix);
+        let scores = pieces::scored(&detector, &Additive::of_part("s", 1.0, stairs.tables()), &lesson.matrix);
         for (score, value) in scores.iter().zip(&values) {
             assert!((f64::from(*score) - value).abs() < 1e-4, "{score} is not {value}");
         }
@@ -248,7 +250,7 @@ mod tests {
             Stairs::new(&Basis::new(&detector, &lesson), &lesson, &TuneParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
-            let plain = pieces::of(Stairs::new(&basis, kept, &TuneParams::default()).tables());
+            let plain = Additive::of_part("s", 1.0, Stairs::new(&basis, kept, &TuneParams::default()).tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

@@ -10,7 +10,7 @@ use super::lesson::Lesson;
 use super::solve::{Problem, dot};
 use super::{TuneParams, pieces};
 use crate::Detector;
-use crate::model::{Curve, Tables};
+use crate::score::function::{Curve, Functions};
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
@@ -30,14 +30,14 @@ impl<'a> Tails<'a> {
     /// The tails of a detector's columns at a lesson's rows.
     pub fn new(first: &Detector, lesson: &'a Lesson, params: &TuneParams) -> Self {
         let curves: Vec<Curve> = if params.tails > 0.0 {
-            let curves = pieces::tails(first).tables.curves;
+            let curves = pieces::tails(first).curves;
             curves.into_par_iter().filter_map(|curve| standardised(curve, lesson)).collect()
         } else {
             Vec::new()
         };
         let rows = lesson.matrix.rows();
         let at = |curve: &Curve| -> Vec<f32> {
-            (0..rows).map(|row| curve.at(lesson.matrix.row(row)[curve.feature as usize])).collect()
+            (0..rows).map(|row| curve.at(f64::from(lesson.matrix.row(row)[curve.feature as usize])) as f32).collect()
         };
         let values: Vec<Vec<f32>> = curves.par_iter().map(at).collect();
         let variance = params.tails * params.tails / curves.len().max(1) as f64;
@@ -52,13 +52,13 @@ impl<'a> Tails<'a> {
     }
 
     /// The weighted curves, learned from all rows.
-    pub fn tables(&self) -> Tables {
+    pub fn tables(&self) -> Functions {
         let weigh = |(curve, weight): (&Curve, f64)| Curve {
             values: curve.values.iter().map(|value| weight as f32 * value).collect(),
             ..curve.clone()
         };
         let curves = self.curves.iter().zip(self.weights(|_| true)).map(weigh).collect();
-        Tables { curves, grids: Vec::new() }
+        Functions { curves, grids: Vec::new() }
     }
 
     /// The weighted sum at each row, learned without the part of the rows it belongs to, of so many parts.
@@ -81,7 +81,7 @@ impl<'a> Tails<'a> {
 
 /// A curve with mean 0 and standard deviation 1 over all rows; nothing if it is the same for all.
 fn standardised(curve: Curve, lesson: &Lesson) -> Option<Curve> {
-    let values: Vec<f32> = lesson.sorted[curve.feature as usize].iter().map(|&x| curve.at(x)).collect();
+    let values: Vec<f32> = lesson.sorted[curve.feature as usize].iter().map(|&x| curve.at(f64::from(x)) as f32).collect();
     let [mean, spread] = pieces::mean_and_spread(&values);
     let scale = |value: &f32| ((f64::from(*value) - mean) / spread) as f32;
     (spread > 1e-6).then(|| Curve { values: curve.values.iter().map(scale).collect(), ..curve.clone() })
@@ -93,6 +93,7 @@ mod tests {
     use super::super::tests::{first, table};
     use super::*;
     use crate::Scale;
+    use crate::score::additive::Additive;
 
     /// Rows that are anomalies where the third column is far out on either side.
     fn example() -> (Detector, Lesson) {
@@ -108,7 +109,7 @@ mod tests {
     fn values_are_those_of_the_tables_and_the_telling_column_has_most() {
         let (detector, lesson) = example();
         let tails = Tails::new(&detector, &lesson, &TuneParams::default());
-        let scores = pieces::scored(&detector, &pieces::of(tails.tables()), &lesson.matrix);
+        let scores = pieces::scored(&detector, &Additive::of_part("t", 1.0, tails.tables()), &lesson.matrix);
         let weights = tails.weights(|_| true);
         for (row, score) in scores.iter().enumerate() {
             let sum: f64 = tails.values.iter().zip(&weights).map(|(v, w)| f64::from(v[row]) * w).sum();
@@ -152,7 +153,7 @@ mod tests {
         let (detector, lesson) = example();
         let held_out = Tails::new(&detector, &lesson, &TuneParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
-            let plain = pieces::of(Tails::new(&detector, kept, &TuneParams::default()).tables());
+            let plain = Additive::of_part("t", 1.0, Tails::new(&detector, kept, &TuneParams::default()).tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

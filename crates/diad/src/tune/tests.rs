@@ -149,8 +149,7 @@ fn anomalies_alone_are_enough() {
 fn a_model_of_single_columns_gets_no_pairs() {
     let detector = first(1, Scale::Both);
     let tuned = tune(&detector, &table(400, fifth), &TuneParams::default());
-    let (_, _, _, combination) = tuned.detector.parts();
-    assert!(combination.tables.grids.is_empty());
+    assert!(tuned.detector.functions().grids.is_empty());
     assert!(Explainer::new(&tuned.detector).terms().iter().all(|term| term.columns().len() == 1));
 }
 
@@ -164,7 +163,7 @@ fn a_model_without_curves_gets_them() {
     assert!(area_of(&tuned.detector) > 0.95);
     let forgot = tune(&detector, &table(400, fifth), &TuneParams { prior: 0.0, ..TuneParams::default() });
     assert!(area_of(&forgot.detector) > 0.95);
-    assert_eq!(forgot.detector.parts().3.tree_factor, 0.0);
+    assert_eq!(forgot.detector.additive().tree_factor(), 0.0);
 }
 
 fn go_on_fit(_: crate::Progress) -> ControlFlow<()> {
@@ -324,12 +323,8 @@ fn a_tuned_file_of_many_columns_is_read_again() {
     let (labelled, valid) = (read(&first, &wide(120, 2)), read(&first, &wide(120, 3)));
     for valid in [None, Some(&valid)] {
         let tuned = first.tune(&labelled, valid, &TuneParams::default(), &mut go_on).unwrap().detector;
-        let (_, _, _, score) = tuned.parts();
-        assert!(
-            score.tables.grids.len() > 60 + 276,
-            "{} grids: pairs of one set of columns",
-            score.tables.grids.len()
-        );
+        let grids = tuned.functions().grids.len();
+        assert!(grids > 60 + 276, "{grids} grids: pairs of one set of columns");
         let loaded = from_bytes(&to_bytes(&tuned).unwrap()).unwrap();
         assert_eq!(tuned.score(&wide(50, 4)).unwrap(), loaded.score(&wide(50, 4)).unwrap());
     }

@@ -13,7 +13,8 @@ use super::stairs::Stairs;
 use super::tails::Tails;
 use super::{FOLDS, TuneParams, pieces};
 use crate::Detector;
-use crate::model::{Combination, Tables};
+use crate::score::additive::Additive;
+use crate::score::function;
 
 /// The standard deviation of the logarithm of a factor before any label: of parts of the first score, and of what is learned.
 const DOUBT: [f64; 2] = [1.5, 2.0];
@@ -22,22 +23,25 @@ const CONSTANT: f64 = 25.0;
 const STEPS: usize = 100;
 const PRECISION: f64 = 1e-10;
 
+/// The name of the part that labels add.
+pub const LEARNED: &str = "learned";
+
 /// The score that fits the labels: parts of the first one, unless it is forgotten, and what is learned.
-pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TuneParams) -> Combination {
+pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TuneParams) -> Additive {
     let learners = Learners::new(first, lesson, basis, params);
     let factors = match lesson.enough_folds(FOLDS) {
         Some(folds) => Held::new(first, lesson, &learners, params, folds).factors(|_| true),
         None => usual(params),
     };
     let [trees, curves, grids] = pieces::parts(first);
-    let [functions, stairs, tails] = learners.tables().map(pieces::of);
+    let [functions, stairs, tails] = learners.tables().map(|functions| Additive::of_part(LEARNED, 1.0, functions));
     let found = [trees, curves, grids, functions, stairs, tails];
-    let (_, _, _, score) = first.parts();
+    let score = first.additive();
     // A part that counts as usual stays as it is.
     let (shift, unit) = if params.prior > 0.0 { (score.shift, params.prior) } else { (0.0, 1.0) };
-    let mut total = Combination { shift, ..Combination::default() };
+    let mut total = Additive { shift, ..Additive::default() };
     for (piece, factor) in found.iter().zip(factors).filter(|(_, factor)| *factor > 0.0) {
-        pieces::add(&mut total, piece, (factor / unit) as f32);
+        total.add(piece, (factor / unit) as f32);
     }
     total
 }
@@ -69,7 +73,7 @@ impl<'a> Learners<'a> {
     }
 
     /// What each learns from all rows.
-    fn tables(&self) -> [Tables; PIECES - FIRST] {
+    fn tables(&self) -> [function::Functions; PIECES - FIRST] {
         [self.functions.learn().tables(), self.stairs.tables(), self.tails.tables()]
     }
 

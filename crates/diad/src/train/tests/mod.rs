@@ -6,5 +6,4 @@ mod golden;
 mod naive;
 mod noise;
 mod support;
-mod tables;
 mod twin;

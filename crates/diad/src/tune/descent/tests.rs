@@ -36,7 +36,7 @@ fn lesson() -> (Detector, Lesson) {
 fn gradients_are_those_of_the_loss() {
     let (detector, lesson) = lesson();
     let rest: Vec<f64> = lesson.scores.iter().map(|&score| 0.1 * f64::from(score)).collect();
-    let model = widen(detector.parts().2);
+    let model = widen(detector.model());
     for (loss, margin) in [(Loss::Auc, 1.0), (Loss::Bce, 0.0)] {
         let mut value = 0.0;
         let mut at = |model: &Model<f64>| {
@@ -90,7 +90,7 @@ fn frozen_structure_stays_and_leaves_move() {
         let params =
             TuneParams { learner: Learner::Descent, freeze_structure, steps: 20, ..TuneParams::default() };
         let model = Run::new(&detector, &lesson, &params).to(20, &mut |_| ControlFlow::Continue(())).unwrap();
-        let before = &detector.parts().2.layers[0];
+        let before = &detector.model().layers[0];
         assert_eq!(model.layers[0].thresholds == before.thresholds, freeze_structure);
         assert_eq!(model.layers[0].log_slopes == before.log_slopes, freeze_structure);
         assert_ne!(model.layers[0].leaf_weights, before.leaf_weights);

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::Detector;
-use crate::compiled::{Compiled, Cursor, Sources, compile};
+use super::compiled::{Compiled, Cursor, Sources, compile};
 use crate::encode::Scaler;
 use crate::kernel::Terms;
 use crate::model::BLOCK_ROWS;
@@ -26,8 +26,10 @@ impl Detector {
     }
 
     fn compile(&self) -> Option<Compiled> {
-        let Self { encoder, model, wiring, combination, profile, .. } = self;
-        compile(Sources { encoder, model, wiring, combination, profile }, profile.scores.deviation())
+        let Self { encoder, model, wiring, additive, functions, profile, held, .. } = self;
+        let (tree_factor, shift) = (additive.tree_factor(), additive.shift);
+        let sources = Sources { encoder, model, wiring, tree_factor, shift, functions, profile, held: *held };
+        compile(sources, profile.scores.deviation())
     }
 
     /// The compiled score, where it is to be used.

@@ -74,13 +74,20 @@ impl Warp {
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     pub x: f64,
+    /// Where splits see it.
+    seen: f64,
     /// The place on the second scale, and its first and second derivative by the first.
     second: [f64; 3],
 }
 
 impl Place {
     pub fn new(x: f64, warp: Option<Warp>) -> Self {
-        Self { x, second: warp.map_or([x, 1.0, 0.0], |warp| warp.at(x)) }
+        Self { x, seen: x, second: warp.map_or([x, 1.0, 0.0], |warp| warp.at(x)) }
+    }
+
+    /// A place that splits see at the end of [-1, 1] that it lies beyond.
+    pub fn held(x: f64, warp: Option<Warp>) -> Self {
+        Self { x, ..Self::new(x.clamp(-1.0, 1.0), warp) }
     }
 }
 
@@ -109,7 +116,7 @@ fn sigmoid(u: f64) -> f64 {
 
 impl Split {
     fn position(&self, place: &Place) -> f64 {
-        let value = if self.warped { place.second[0] } else { place.x };
+        let value = if self.warped { place.second[0] } else { place.seen };
         (value - self.threshold) * self.steepness
     }
 

@@ -1,21 +1,29 @@
-//! The trained, immutable detector: scores rows.
+//! The trained, immutable detector: an additive score and the two engines that compute it, the exact one and tables.
+
+pub(crate) mod additive;
+pub(crate) mod compiled;
+mod engine;
+pub(crate) mod function;
+mod lookup;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::compiled::{Compiled, Cursor};
 use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
-use crate::model::{
-    BLOCK_LANES, BLOCK_ROWS, Block, Combination, Forward, Lookup, Model, Places, Scratch, Wiring,
-};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
 use crate::params::Params;
 use crate::profile::Profile;
 use crate::table::{Source, Table, Values};
 use crate::tune::Origin;
 use crate::{Error, ModelFault, Result, persist};
+use additive::Additive;
+use compiled::{Compiled, Cursor};
+use function::Functions;
+use lookup::{Lookup, Places};
 use rayon::prelude::*;
 
 /// Rows of a part of a table that one of several threads reads and scores.
@@ -29,8 +37,13 @@ pub struct Detector {
     model: Model<f32>,
     wiring: Wiring<f32>,
     training_rows: u64,
-    combination: Combination,
+    additive: Additive,
+    /// The functions of all parts, added up.
+    functions: Functions,
     lookup: Lookup,
+    /// Whether a value beyond the training range counts as its end, but for curves that go on beyond it. So it is but in
+    /// models of the first version.
+    held: bool,
     profile: Profile,
     pub(crate) origin: Option<Origin>,
     /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
@@ -74,8 +87,10 @@ impl Detector {
             model,
             wiring,
             training_rows,
-            combination: Combination::default(),
+            additive: Additive::default(),
+            functions: Functions::default(),
             lookup: Lookup::default(),
+            held: true,
             profile,
             origin: None,
             bound: None,
@@ -84,9 +99,36 @@ impl Detector {
         }
     }
 
-    /// Adds tables to the score.
-    pub(crate) fn with(self, combination: Combination) -> Self {
-        Self { lookup: Lookup::new(&combination.tables), combination, ..self }
+    /// The same detector with another score.
+    pub(crate) fn with(self, additive: Additive) -> Self {
+        let functions = additive.functions();
+        Self { lookup: Lookup::new(&functions), functions, additive, ..self }
+    }
+
+    /// The same detector, whose trees follow values beyond the training range or not.
+    pub(crate) fn holding(self, held: bool) -> Self {
+        Self { held, ..self }
+    }
+
+    /// Whether a value beyond the training range counts as its end, but for curves that go on beyond it.
+    pub(crate) fn held(&self) -> bool {
+        self.held
+    }
+
+    /// No row scores less, unless rounding makes it.
+    pub(crate) fn least(&self) -> f64 {
+        let trees = self.model.least() * f64::from(self.additive.tree_factor());
+        trees + self.functions.least() - f64::from(self.additive.shift)
+    }
+
+    /// The score as data.
+    pub(crate) fn additive(&self) -> &Additive {
+        &self.additive
+    }
+
+    /// The functions of all parts, added up.
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// Remembers what the training rows were like.
@@ -106,8 +148,7 @@ impl Detector {
     }
 
     fn exact_pieces(&self) -> usize {
-        let tables = &self.combination.tables;
-        self.wiring.groups().len() + tables.curves.len() + tables.grids.len()
+        self.wiring.groups().len() + self.functions.curves.len() + self.functions.grids.len()
     }
 
     /// The features that a piece looks at, one or two.
@@ -115,15 +156,15 @@ impl Detector {
         if let Some(compiled) = self.compiled() {
             return compiled.piece_features(piece);
         }
-        let (groups, tables) = (self.wiring.groups(), &self.combination.tables);
+        let (groups, functions) = (self.wiring.groups(), &self.functions);
         if let Some(group) = groups.get(piece) {
             let wiring = &self.wiring.trees[group[0] as usize];
             return [wiring.features[0][0], wiring.features[1][0]];
         }
-        let table = piece - groups.len();
-        match tables.curves.get(table) {
+        let function = piece - groups.len();
+        match functions.curves.get(function) {
             Some(curve) => [curve.feature; 2],
-            None => tables.grids[table - tables.curves.len()].features,
+            None => functions.grids[function - functions.curves.len()].features,
         }
     }
 
@@ -143,6 +184,9 @@ impl Detector {
 
     fn begin_exactly(&self, work: &mut Work) {
         self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
+        if self.held {
+            work.block.clamp();
+        }
     }
 
     /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
@@ -161,7 +205,7 @@ impl Detector {
         if let Some(group) = groups.get(piece) {
             let forward = Forward { model: &self.model, wiring: &self.wiring };
             forward.sum(group, block, scratch, values);
-            let share = f64::from(self.combination.tree_factor) / self.model.shape.all_trees() as f64;
+            let share = f64::from(self.additive.tree_factor()) / self.model.shape.all_trees() as f64;
             return (values, share);
         }
         self.lookup.fill(piece - groups.len(), block.x(), places, values);
@@ -170,13 +214,13 @@ impl Detector {
 
     /// What is taken from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
-        self.compiled().map_or(f64::from(self.combination.shift), |compiled| -compiled.shift())
+        self.compiled().map_or(f64::from(self.additive.shift), |compiled| -compiled.shift())
     }
 
-    /// A detector of the same columns and training rows with other trees and tables.
-    pub(crate) fn with_model(&self, model: Model<f32>, combination: Combination) -> Self {
+    /// A detector of the same columns and training rows with other trees and another score.
+    pub(crate) fn with_model(&self, model: Model<f32>, additive: Additive) -> Self {
         let detector = Self::new(self.params.clone(), self.encoder.clone(), model, self.training_rows);
-        detector.with(combination).remembering(self.profile.clone())
+        detector.with(additive).remembering(self.profile.clone()).holding(self.held)
     }
 
     /// Remembers where it came from.
@@ -210,7 +254,7 @@ impl Detector {
                 fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
                 self.begin_exactly(work);
                 let total = &mut total[..work.block.lanes()];
-                total.fill(Lane([-f64::from(self.combination.shift); LANES]));
+                total.fill(Lane([-f64::from(self.additive.shift); LANES]));
                 for piece in 0..self.exact_pieces() {
                     let (values, factor) = self.exact_piece(piece, work);
                     add(total, values, factor);
@@ -240,9 +284,9 @@ impl Detector {
         );
     }
 
-    /// Settings, encoder, trees and how they are combined with tables.
-    pub(crate) fn parts(&self) -> (&Params, &Encoder, &Model<f32>, &Combination) {
-        (&self.params, &self.encoder, &self.model, &self.combination)
+    /// The trees.
+    pub(crate) fn model(&self) -> &Model<f32> {
+        &self.model
     }
 
     /// How columns become features.
@@ -408,6 +452,5 @@ pub(crate) fn add(total: &mut [Lane<f64>], values: &[Lane<f32>], factor: f64) {
     }
 }
 
-mod tables;
 #[cfg(test)]
 mod tests;

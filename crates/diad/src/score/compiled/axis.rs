@@ -1,6 +1,6 @@
 //! A column cut into cells, on each of which the functions of the column are parabolas.
 
-use super::split::{Branch, Place, Warp};
+use super::split::{Branch, Place};
 
 /// Most cells of an axis.
 pub const MOST_CELLS: usize = 4096;
@@ -20,14 +20,17 @@ pub struct Axis {
     starts: Vec<u16>,
     low: f32,
     high: f32,
+    /// The first and the last cell have no outer end: the lines in them go on.
+    open: bool,
     scale: f32,
     /// Most cells that begin in one bin.
     steps: usize,
 }
 
 impl Axis {
-    /// An axis with cells between ascending nodes. Nothing if these are too close together.
-    pub fn new(nodes: &[f32]) -> Option<Self> {
+    /// An axis with cells between ascending nodes. Values beyond the ends count as the ends, or lie, if it is open, in
+    /// the cell at that end. Nothing if nodes are too close together.
+    pub fn new(nodes: &[f32], open: bool) -> Option<Self> {
         let (&low, &high) = (nodes.first()?, nodes.last()?);
         let count = nodes.len() - 1;
         let cells: Vec<[f32; 2]> = nodes.windows(2).map(|two| [two[0], 1.0 / (two[1] - two[0])]).collect();
@@ -35,7 +38,7 @@ impl Axis {
             return None;
         }
         let mut axis =
-            Self { cells, begins: Vec::new(), starts: Vec::new(), low, high, scale: 0.0, steps: 0 };
+            Self { cells, begins: Vec::new(), starts: Vec::new(), low, high, open, scale: 0.0, steps: 0 };
         let mut bins = (2 * count).next_power_of_two().clamp(16, MOST_BINS);
         loop {
             axis.scale = bins as f32 / (high - low);
@@ -88,7 +91,7 @@ impl Axis {
         if x < self.high { x } else { self.high }
     }
 
-    /// The cell of a value, and how far into it the value lies, from 0 to 1. Values beyond the ends count as the ends.
+    /// The cell of a value, and how far into it the value lies: from 0 to 1, unless it lies beyond an open end.
     #[cfg(test)]
     pub fn find(&self, x: f32) -> (usize, f32) {
         let (mut cell, mut share) = ([0], [0.0]);
@@ -96,8 +99,8 @@ impl Axis {
         (cell[0] as usize, share[0])
     }
 
-    /// Of each value the number of the cell times a stride, and how far into it the value lies, from 0 to 1. Values
-    /// beyond the ends count as the ends.
+    /// Of each value the number of the cell times a stride, and how far into it the value lies: from 0 to 1, unless it lies
+    /// beyond an open end.
     pub fn find_all(&self, x: &[f32], stride: u32, cells: &mut [u32], shares: &mut [f32]) {
         if self.steps <= FEW {
             return self.find_by(x, stride, cells, shares, |start, x| {
@@ -121,15 +124,15 @@ impl Axis {
     ) {
         // Bins first: a loop without look-ups becomes vector code.
         for ((bin, share), &x) in cells.iter_mut().zip(&mut *shares).zip(x) {
-            let x = self.within(x);
-            (*bin, *share) = (self.bin(x), x);
+            let within = self.within(x);
+            (*bin, *share) = (self.bin(within), if self.open { x } else { within });
         }
         for (cell, share) in cells.iter_mut().zip(shares).take(x.len()) {
             let x = *share;
             let found = from(usize::from(self.starts[*cell as usize]), x);
             let [begin, per_width] = self.cells[found];
             let inside = (x - begin) * per_width;
-            (*cell, *share) = (found as u32 * stride, if inside < 1.0 { inside } else { 1.0 });
+            (*cell, *share) = (found as u32 * stride, if inside < 1.0 || self.open { inside } else { 1.0 });
         }
     }
 }
@@ -150,10 +153,10 @@ pub fn points(nodes: &[f32]) -> Vec<f64> {
 pub fn refine(
     nodes: &[f32],
     branches: &[Branch],
-    warp: Option<Warp>,
+    place: impl Fn(f64) -> Place,
     wanted: f64,
 ) -> Option<(Vec<f32>, f64)> {
-    let place = |node: f32| Place::new(f64::from(node), warp);
+    let place = |node: f32| place(f64::from(node));
     let mut found = vec![*nodes.first()?];
     let mut worst = 0.0_f64;
     for two in nodes.windows(2) {
@@ -198,7 +201,7 @@ mod tests {
                 .collect();
             nodes.sort_by(f32::total_cmp);
             nodes.dedup();
-            let axis = Axis::new(&nodes).unwrap();
+            let axis = Axis::new(&nodes, false).unwrap();
             assert_eq!(axis.cells(), nodes.len() - 1);
             let beside = nodes.iter().flat_map(|&node| [node, node.next_up(), node.next_down()]);
             let others = (0..1000).map(|_| (random.unit() * 5.0 - 2.5) as f32).chain([1e30, -1e30, 0.0]);

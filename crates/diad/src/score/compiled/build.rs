@@ -9,8 +9,9 @@ use super::layout::{assemble, parabola};
 use super::purify::purify;
 use super::split::{Branch, Place, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
-use crate::encode::{Encoder, Kind, View, place_of};
-use crate::model::{Combination, Curve, Grid, Model, Wiring, place_between};
+use super::super::function::{Functions, Grid, interpolate, locate};
+use crate::encode::{Encoder, View};
+use crate::model::{Model, Wiring};
 use crate::profile::Profile;
 
 /// Shares of what is allowed in all: for parabolas, for products that are left out, and for those of purified pairs that are
@@ -31,8 +32,12 @@ pub struct Sources<'a> {
     pub encoder: &'a Encoder,
     pub model: &'a Model<f32>,
     pub wiring: &'a Wiring<f32>,
-    pub combination: &'a Combination,
+    pub tree_factor: f32,
+    pub shift: f32,
+    pub functions: &'a Functions,
     pub profile: &'a Profile,
+    /// Whether values beyond the training range count as its ends.
+    pub held: bool,
 }
 
 /// A tree times its factor: a polynomial in its splits, each on an axis.
@@ -59,7 +64,7 @@ impl Draft {
 
     /// A function at any place, given by its values at the points.
     pub fn at(&self, values: &[f64], x: f32) -> f64 {
-        let (cell, share) = place_between(x, &self.nodes);
+        let (cell, share) = locate(f64::from(x), &self.nodes);
         let [constant, slope, square] = parabola(values, cell);
         constant + share * (slope + share * square)
     }
@@ -115,9 +120,9 @@ fn warps(encoder: &Encoder) -> Vec<Option<Warp>> {
 
 /// The trees, if each looks at axes only.
 fn trees(sources: Sources, warps: &[Option<Warp>]) -> Option<Vec<Tree>> {
-    let Sources { encoder, model, wiring, combination, .. } = sources;
+    let Sources { encoder, model, wiring, tree_factor, .. } = sources;
     let depth = model.shape.depth;
-    let factor = f64::from(combination.tree_factor) / model.shape.all_trees().max(1) as f64;
+    let factor = f64::from(tree_factor) / model.shape.all_trees().max(1) as f64;
     let axis_of = |feature: u32| {
         let seen = encoder.features()[feature as usize];
         if (feature as usize) < warps.len() {
@@ -186,19 +191,20 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
     let draft = |axis: usize| {
         let feature = sources.encoder.features()[axis];
         let column = &sources.encoder.columns()[feature.column as usize];
-        let (nodes, error) = match (&column.kind, feature.view) {
+        let place = |x: f64| match sources.held {
+            true => Place::held(x, warps[axis]),
+            false => Place::new(x, warps[axis]),
+        };
+        let (nodes, error) = match feature.view {
             // Only certain values exist: exact at each of them.
-            (_, View::Missing) => (vec![-1.0, 1.0], 0.0),
-            (Kind::Category { .. }, _) => {
-                let positions = column.positions();
-                ((0..=positions).map(|position| place_of(position, positions)).collect(), 0.0)
-            }
+            View::Missing => (vec![-1.0, 1.0], 0.0),
+            _ if column.positions() > 0 => (column.places(), 0.0),
             _ => {
                 let nodes = first_nodes(sources, axis, &branches[axis], warps[axis])?;
-                refine(&nodes, &branches[axis], warps[axis], allowed * needs[axis] / all.max(1e-300))?
+                refine(&nodes, &branches[axis], place, allowed * needs[axis] / all.max(1e-300))?
             }
         };
-        let places: Vec<Place> = points(&nodes).into_iter().map(|x| Place::new(x, warps[axis])).collect();
+        let places: Vec<Place> = points(&nodes).into_iter().map(place).collect();
         Some(Draft { own: vec![0.0; places.len()], nodes, places, error })
     };
     let axes: Vec<usize> = (0..warps.len()).collect();
@@ -237,26 +243,29 @@ pub fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync)
 /// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, values that many
 /// training rows have, which are then looked up faster, and those at which pairs are purified.
 fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<Warp>) -> Option<Vec<f32>> {
-    let reach = branches.iter().flat_map(|branch| &branch.splits).map(|split| split.reach(warp));
-    let [low, high] =
-        reach.fold([-1.0_f64, 1.0_f64], |[low, high], [from, to]| [low.min(from), high.max(to)]);
-    if !(low >= -FURTHEST && high <= FURTHEST) {
-        return None;
+    let mut nodes = vec![-1.0, 1.0];
+    if sources.held {
+        // Beyond the range lies one more cell at either end, without an end of its own.
+        nodes.extend([-2.0, 2.0]);
+    } else {
+        let reach = branches.iter().flat_map(|branch| &branch.splits).map(|split| split.reach(warp));
+        let [low, high] =
+            reach.fold([-1.0_f64, 1.0_f64], |[low, high], [from, to]| [low.min(from), high.max(to)]);
+        if !(low >= -FURTHEST && high <= FURTHEST) {
+            return None;
+        }
+        // A little further, for rounding.
+        nodes.extend([(low - 1e-5 * low.abs()) as f32, (high + 1e-5 * high.abs()) as f32]);
     }
-    // A little further, for rounding.
-    let mut nodes = vec![-1.0, 1.0, (low - 1e-5 * low.abs()) as f32, (high + 1e-5 * high.abs()) as f32];
     if let Some(spread) = sources.profile.columns.get(axis) {
         nodes.extend(spread.frequent(FREQUENT));
         nodes.extend(spread.nodes());
     }
-    let (tables, axis) = (&sources.combination.tables, axis as u32);
-    let curves = tables.curves.iter().filter(|curve| curve.feature == axis);
+    let (functions, axis) = (sources.functions, axis as u32);
+    let curves = functions.curves.iter().filter(|curve| curve.feature == axis);
     nodes.extend(curves.flat_map(|curve| &curve.nodes));
-    for grid in &tables.grids {
-        for (_, &count) in grid.features.iter().zip(&grid.nodes).filter(|(feature, _)| **feature == axis) {
-            nodes.extend((0..count).map(|node| (2.0 * node as f64 / (count - 1) as f64 - 1.0) as f32));
-        }
-    }
+    let sides = functions.grids.iter().flat_map(|grid| grid.features.iter().zip(&grid.nodes));
+    nodes.extend(sides.filter(|(feature, _)| **feature == axis).flat_map(|(_, nodes)| nodes));
     nodes.sort_by(f32::total_cmp);
     nodes.dedup();
     Some(nodes)
@@ -289,12 +298,12 @@ fn functions(sources: Sources, trees: &[Tree], drafts: &mut [Draft]) -> Option<S
             _ => return None,
         }
     }
-    for curve in &sources.combination.tables.curves {
+    for curve in &sources.functions.curves {
         let draft = drafts.get_mut(curve.feature as usize)?;
-        let values: Vec<f64> = draft.places.iter().map(|place| curve_at(curve, place.x)).collect();
+        let values: Vec<f64> = draft.places.iter().map(|place| curve.at(place.x)).collect();
         add(&mut draft.own, &values, 1.0);
     }
-    for grid in &sources.combination.tables.grids {
+    for grid in &sources.functions.grids {
         give_grid(grid, drafts, &mut sums)?;
     }
     Some(sums)
@@ -330,32 +339,18 @@ fn give_grid(grid: &Grid, drafts: &mut [Draft], sums: &mut Sums) -> Option<()> {
     if a == b || a.max(b) >= drafts.len() {
         return None;
     }
-    // A curve over equally spaced nodes, which need not be those of single precision.
-    let even = |values: &dyn Fn(usize) -> f64, count: usize, draft: &Draft| -> Vec<f64> {
-        let at = |x: f64| {
-            let position = (x.clamp(-1.0, 1.0) + 1.0) * 0.5 * (count - 1) as f64;
-            let node = (position as usize).min(count - 2);
-            let share = position - node as f64;
-            values(node) * (1.0 - share) + values(node + 1) * share
-        };
-        draft.places.iter().map(|place| at(place.x)).collect()
+    let across = grid.nodes[1].len();
+    let along = |values: &[f64], side: usize, draft: &Draft| -> Vec<f64> {
+        draft.places.iter().map(|place| interpolate(locate(place.x, &grid.nodes[side]), values)).collect()
     };
-    for i in 0..grid.nodes[0] {
-        let hat = even(&|node| f64::from(u8::from(node == i)), grid.nodes[0], &drafts[a]);
-        let row = |node: usize| f64::from(grid.values[i * grid.nodes[1] + node]);
-        let curve = even(&row, grid.nodes[1], &drafts[b]);
+    for i in 0..grid.nodes[0].len() {
+        let hat: Vec<f64> = (0..grid.nodes[0].len()).map(|node| f64::from(u8::from(node == i))).collect();
+        let row: Vec<f64> = grid.values[i * across..(i + 1) * across].iter().map(|&v| f64::from(v)).collect();
+        let (hat, curve) = (along(&hat, 0, &drafts[a]), along(&row, 1, &drafts[b]));
         let (axes, [first, second]) = if a < b { ([a, b], [hat, curve]) } else { ([b, a], [curve, hat]) };
         give(axes, first, second, drafts, sums);
     }
     Some(())
-}
-
-fn curve_at(curve: &Curve, x: f64) -> f64 {
-    let last = curve.nodes.len() - 1;
-    let node = curve.nodes[1..last].partition_point(|&node| f64::from(node) <= x);
-    let [low, high] = [curve.nodes[node], curve.nodes[node + 1]].map(f64::from);
-    let [from, to] = [curve.values[node], curve.values[node + 1]].map(f64::from);
-    from + ((x - low) / (high - low)).clamp(0.0, 1.0) * (to - from)
 }
 
 /// Leaves out the smallest products of all, as many as add up to no more than `allowed`; says to how much.

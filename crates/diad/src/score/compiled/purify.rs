@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::{Draft, Products, Sources, side_by_side};
 use super::factors::{Product, shortest};
-use crate::model::{line_between, place_between};
+use super::super::function::{interpolate, locate};
 
 /// How much less than the others a node weighs that no training row is near. Its values then follow from the others.
 const NEXT_TO_NOTHING: f64 = 1e-9;
@@ -81,7 +81,7 @@ impl Purified {
         }
         let moved = margins(&values, &sources.profile.together(columns, [&nodes[0], &nodes[1]]), across);
         let moved = [0, 1].map(|side| {
-            let at = |x: f64| line_between(place_between(x as f32, &nodes[side]), &moved[side]);
+            let at = |x: f64| interpolate(locate(x, &nodes[side]), &moved[side]);
             drafts[columns[side]].points().map(at).collect::<Vec<f64>>()
         });
         let own = pairs.iter().filter(|(axes, _)| *axes == columns).flat_map(|(_, products)| products);

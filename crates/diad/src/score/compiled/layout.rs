@@ -22,7 +22,7 @@ pub(super) fn assemble(
     pairs: &[([usize; 2], Vec<Product>)],
     bound: f64,
 ) -> Option<Compiled> {
-    let mut shift = -f64::from(sources.combination.shift);
+    let mut shift = -f64::from(sources.shift);
     for draft in &mut drafts {
         shift += centre(&mut draft.own);
     }
@@ -60,7 +60,11 @@ pub(super) fn assemble(
         return None;
     }
     let cells = Cells::new(tables, pair_cells);
-    let axes = used.iter().map(|&axis| Axis::new(&drafts[axis].nodes)).collect::<Option<_>>()?;
+    let axis = |&axis: &usize| {
+        let open = sources.held && sources.encoder.is_open(axis);
+        Axis::new(&drafts[axis].nodes, open)
+    };
+    let axes = used.iter().map(axis).collect::<Option<_>>()?;
     let features = used.iter().map(|&axis| axis as u32).collect();
     Some(Compiled { features, axes, cells, shift, bound })
 }

@@ -1,4 +1,4 @@
-//! A score compiled into tables. Knows the model and the encoder; never training or files.
+//! The second engine: a score compiled into tables. Knows the model and the encoder; never training or files.
 //!
 //! The score of a model of one layer is a sum of functions of one and of two axes. An axis is a feature that tells
 //! something of its own: a column, or whether its value is missing; a column in its second scale is a function of the same

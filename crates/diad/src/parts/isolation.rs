@@ -1,0 +1,352 @@
+//! Isolation: how soon a row is alone when rows are cut apart, in planes of two columns.
+//!
+//! [`Isolation`] cuts at random, as the extended isolation forest does, each of whose trees here sees two columns.
+//! [`Clusters`] cuts, by turns, at random, where both sides together vary least within themselves (as the fair-cut forest) and
+//! where one of them does (as SCiForest), so that small groups of rows that lie apart are found as well. The plane of two uneven
+//! columns counts more than that of two columns of noise.
+
+use rayon::prelude::*;
+
+use super::column::Column;
+use super::{Part, Sample};
+use crate::params::Params;
+use crate::rng::{Purpose, Stream};
+use crate::score::function::{Curve, Functions, Grid};
+
+/// Nodes of each side of a grid between which equally many rows lie.
+const NODES: usize = 12;
+
+/// Isolation by random cuts.
+pub struct Isolation;
+
+/// Isolation by cuts that look for clusters.
+pub struct Clusters;
+
+impl Part for Isolation {
+    fn name(&self) -> &'static str {
+        "isolation"
+    }
+
+    fn weight(&self, params: &Params) -> f64 {
+        params.weight_isolation
+    }
+
+    fn functions(&self, sample: &Sample, params: &Params) -> Functions {
+        let kind = Kind { cuts: &[Cut::Random], trees: 600, rows: 256, purpose: Purpose::Isolation };
+        kind.functions(sample, params)
+    }
+}
+
+impl Part for Clusters {
+    fn name(&self) -> &'static str {
+        "clusters"
+    }
+
+    fn weight(&self, params: &Params) -> f64 {
+        params.weight_clusters
+    }
+
+    fn functions(&self, sample: &Sample, params: &Params) -> Functions {
+        let cuts = &[Cut::Random, Cut::Fair, Cut::Apart];
+        Kind { cuts, trees: 900, rows: 128, purpose: Purpose::Clusters }.functions(sample, params)
+    }
+}
+
+/// How rows are cut apart.
+#[derive(Clone, Copy, PartialEq)]
+enum Cut {
+    /// In a random direction, uniformly between the outermost rows.
+    Random,
+    /// In a random direction, where the standard deviations of both sides, by their rows, are least.
+    Fair,
+    /// In the best of some random directions, where the mean of the standard deviations of both sides is least. A point further
+    /// beyond the cut than the rows reach is no longer cut apart from them: it was before.
+    Apart,
+}
+
+/// Directions of which [`Cut::Apart`] takes the best.
+const DIRECTIONS: usize = 5;
+/// How deep the trees of [`Cut::Fair`] are at most. Those of the others are as deep as a balanced tree.
+const DEEPEST: usize = 20;
+
+/// A kind of forest.
+struct Kind<'a> {
+    /// How trees cut, by turns.
+    cuts: &'a [Cut],
+    /// Trees in all, of which every plane has as many, and rows that each cuts apart.
+    trees: usize,
+    rows: usize,
+    purpose: Purpose,
+}
+
+impl Kind<'_> {
+    fn functions(&self, sample: &Sample, params: &Params) -> Functions {
+        let pairs = sample.pairs(params);
+        // Without pairs, a single column is a plane whose other side says nothing.
+        let varied = if pairs.is_empty() { sample.varied() } else { Vec::new() };
+        let trees = self.trees.div_ceil((pairs.len() + varied.len()).max(1)).max(self.cuts.len());
+        let sides: Vec<Vec<f32>> = sample.columns.par_iter().map(|column| column.side(NODES)).collect();
+        let weights: Vec<f64> = sample.columns.par_iter().map(Column::unevenness).collect();
+        let random = |[a, b]: [u32; 2]| Stream::new(params.seed, self.purpose, u64::from(a) << 32 | u64::from(b));
+        let grid = |&features: &[u32; 2]| {
+            let columns = features.map(|feature| &sample.columns[feature as usize]);
+            let weight = features.map(|feature| weights[feature as usize]).iter().sum::<f64>() / 2.0;
+            let forest = self.grow(columns, trees, random(features));
+            let nodes = features.map(|feature| sides[feature as usize].clone());
+            let values = nodes[0].iter().flat_map(|&a| nodes[1].iter().map(move |&b| [a, b]));
+            let value = |[a, b]: [f32; 2]| weight * forest.at([columns[0].plain(a), columns[1].plain(b)]);
+            Grid { features, values: values.map(|point| value(point) as f32).collect(), nodes }
+        };
+        let nothing = Column::of_numbers(vec![0.0; sample.rows()], None);
+        let curve = |&feature: &u32| {
+            let (column, nodes) = (&sample.columns[feature as usize], sides[feature as usize].clone());
+            let forest = self.grow([column, &nothing], trees, random([feature; 2]));
+            let value = |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
+            Curve { feature, values: nodes.iter().map(value).collect(), nodes, beyond: [0.0; 2] }
+        };
+        Functions { curves: varied.par_iter().map(curve).collect(), grids: pairs.par_iter().map(grid).collect() }
+    }
+
+    fn grow(&self, columns: [&Column; 2], trees: usize, mut random: Stream) -> Forest {
+        let rows = columns[0].values.len();
+        let chosen = self.rows.min(rows);
+        let balanced = libm::ceil(libm::log2(chosen as f64)).max(1.0) as usize;
+        let mut order: Vec<usize> = (0..rows).collect();
+        let tree = |index: usize| {
+            random.shuffle_front(&mut order, chosen);
+            let point = |&row: &usize| columns.map(|column| column.plain(column.values[row]));
+            let mut points: Vec<[f64; 2]> = order[..chosen].iter().map(point).collect();
+            let cut = self.cuts[index % self.cuts.len()];
+            let deepest = if cut == Cut::Fair { DEEPEST } else { balanced };
+            let mut tree = Vec::new();
+            cut_apart(&mut tree, &mut points, (cut, deepest), &mut random);
+            tree
+        };
+        Forest { trees: (0..trees).map(tree).collect() }
+    }
+}
+
+/// Trees of one plane.
+struct Forest {
+    trees: Vec<Vec<Node>>,
+}
+
+/// Points go on at the next node if they lie on the lower side of a cut, else at `upper`.
+enum Node {
+    /// A point further than `reach` from the cut counts as not cut.
+    Cut { slopes: [f64; 2], at: f64, reach: f64, upper: usize },
+    /// How many cuts it takes to be alone here.
+    End { cuts: f64 },
+}
+
+impl Forest {
+    /// Minus the mean number of cuts after which a point is alone.
+    fn at(&self, point: [f64; 2]) -> f64 {
+        -self.trees.iter().map(|tree| cuts(tree, point)).sum::<f64>() / self.trees.len() as f64
+    }
+}
+
+fn cuts(tree: &[Node], point: [f64; 2]) -> f64 {
+    let (mut node, mut made) = (0, 0.0);
+    loop {
+        match tree[node] {
+            Node::Cut { slopes, at, reach, upper } => {
+                let beyond = along(slopes, point) - at;
+                node = if beyond <= 0.0 { node + 1 } else { upper };
+                made += if beyond.abs() <= reach { 1.0 } else { 0.0 };
+            }
+            Node::End { cuts } => return made + cuts,
+        }
+    }
+}
+
+fn along(slopes: [f64; 2], point: [f64; 2]) -> f64 {
+    slopes[0] * point[0] + slopes[1] * point[1]
+}
+
+/// Cuts points apart, by lines whose directions are random where each column has the unit of its standard deviation among these
+/// points.
+fn cut_apart(tree: &mut Vec<Node>, points: &mut [[f64; 2]], (cut, left): (Cut, usize), random: &mut Stream) {
+    let here = tree.len();
+    tree.push(Node::End { cuts: more_cuts(points.len()) });
+    if points.len() < 2 || left == 0 {
+        return;
+    }
+    let deviations = [deviation(points, 0), deviation(points, 1)];
+    let mut best: Option<Line> = None;
+    for _ in 0..if cut == Cut::Apart { DIRECTIONS } else { 1 } {
+        let slopes = deviations.map(|deviation| if deviation > 0.0 { random.normal() / deviation } else { 0.0 });
+        let line = match cut {
+            Cut::Random => Line::random(points, slopes, random.unit()),
+            Cut::Fair | Cut::Apart => Line::best(points, slopes, cut),
+        };
+        best = match (best, line) {
+            (Some(best), Some(line)) if line.within >= best.within => Some(best),
+            (best, line) => line.or(best),
+        };
+    }
+    // None where all points are the same.
+    let Some(Line { slopes, at, reach, .. }) = best else { return };
+    let mut lower = 0;
+    for i in 0..points.len() {
+        if along(slopes, points[i]) <= at {
+            points.swap(i, lower);
+            lower += 1;
+        }
+    }
+    if lower == 0 || lower == points.len() {
+        return;
+    }
+    let reach = if cut == Cut::Apart { reach } else { f64::INFINITY };
+    let (below, above) = points.split_at_mut(lower);
+    cut_apart(tree, below, (cut, left - 1), random);
+    let upper = tree.len();
+    cut_apart(tree, above, (cut, left - 1), random);
+    tree[here] = Node::Cut { slopes, at, reach, upper };
+}
+
+/// A line that cuts points apart.
+struct Line {
+    slopes: [f64; 2],
+    at: f64,
+    /// How far apart the outermost points are across it.
+    reach: f64,
+    /// How much the sides vary within themselves, of what all vary.
+    within: f64,
+}
+
+impl Line {
+    fn random(points: &[[f64; 2]], slopes: [f64; 2], share: f64) -> Option<Self> {
+        let ends = points.iter().map(|&point| along(slopes, point));
+        let [low, high] =
+            ends.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
+        (high > low).then(|| Self { slopes, at: low + (high - low) * share, reach: high - low, within: 1.0 })
+    }
+
+    /// Where the sides vary least.
+    fn best(points: &[[f64; 2]], slopes: [f64; 2], cut: Cut) -> Option<Self> {
+        let mut across: Vec<f64> = points.iter().map(|&point| along(slopes, point)).collect();
+        across.sort_unstable_by(f64::total_cmp);
+        let (n, low, high) = (across.len() as f64, across[0], across[across.len() - 1]);
+        let reach = high - low;
+        let add = |[sum, squares]: [f64; 2], x: f64| [sum + x, squares + x * x];
+        let share = |x: f64| (x - low) / reach;
+        let deviation = |[sum, squares]: [f64; 2], n: f64| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt();
+        let all = across.iter().map(|&x| share(x)).fold([0.0; 2], add);
+        let whole = deviation(all, n);
+        if !(reach > 0.0 && whole > 0.0) {
+            return None;
+        }
+        let (mut found, mut below, mut within) = (None, [0.0; 2], f64::INFINITY);
+        for (i, two) in across.windows(2).enumerate() {
+            below = add(below, share(two[0]));
+            if two[0] == two[1] {
+                continue;
+            }
+            let (rows, above) = ((i + 1) as f64, [all[0] - below[0], all[1] - below[1]]);
+            let [lower, upper] = [deviation(below, rows), deviation(above, n - rows)];
+            let sides = match cut {
+                Cut::Apart => (lower + upper) / 2.0,
+                _ => (rows * lower + (n - rows) * upper) / n,
+            };
+            if sides < within {
+                (found, within) = (Some(two[0] + (two[1] - two[0]) / 2.0), sides);
+            }
+        }
+        found.map(|at| Self { slopes, at, reach, within: within / whole })
+    }
+}
+
+fn deviation(points: &[[f64; 2]], side: usize) -> f64 {
+    let first = points[0][side];
+    let [sum, squares] = points.iter().fold([0.0; 2], |[sum, squares], point| {
+        let x = point[side] - first;
+        [sum + x, squares + x * x]
+    });
+    let n = points.len() as f64;
+    (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt()
+}
+
+/// How many cuts it takes until a row is alone among so many, were they cut at random: c(n) of Liu, Ting and Zhou, or
+/// 2 (H(n) - 1), where H(n) is the sum of 1, 1/2, … 1/n.
+fn more_cuts(rows: usize) -> f64 {
+    let harmonic: f64 = (1..=rows).map(|i| (i as f64).recip()).sum();
+    2.0 * (harmonic - 1.0).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[f64]) -> Column {
+        Column::of_numbers(values.iter().map(|&x| x as f32).collect(), None)
+    }
+
+    const CUTS: [Cut; 3] = [Cut::Random, Cut::Fair, Cut::Apart];
+
+    fn grow(cuts: &[Cut], columns: [&Column; 2], trees: usize) -> Forest {
+        let kind = Kind { cuts, trees, rows: 128, purpose: Purpose::Clusters };
+        kind.grow(columns, trees, Stream::new(1, Purpose::Clusters, 0))
+    }
+
+    /// Plainly: every place between two points.
+    #[test]
+    fn the_best_line_leaves_the_least_within_its_sides() {
+        let mut random = Stream::new(2, Purpose::Shuffle, 0);
+        let spread = |values: &[f64]| {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / values.len() as f64).sqrt()
+        };
+        for _ in 0..50 {
+            let mut x: Vec<f64> = (0..20).map(|_| (random.normal() * 3.0).round()).collect();
+            x.sort_by(f64::total_cmp);
+            let points: Vec<[f64; 2]> = x.iter().map(|&x| [x, 0.0]).collect();
+            for cut in [Cut::Fair, Cut::Apart] {
+                let within = |i: usize| {
+                    let (below, above) = (spread(&x[..i]), spread(&x[i..]));
+                    if cut == Cut::Apart { (below + above) / 2.0 } else { (i as f64 * below + (20 - i) as f64 * above) / 20.0 }
+                };
+                let least = (1..20).filter(|&i| x[i - 1] < x[i]).map(within).fold(f64::INFINITY, f64::min);
+                let line = Line::best(&points, [1.0, 0.0], cut).unwrap();
+                let cut_at = x.partition_point(|&x| x <= line.at);
+                assert!(within(cut_at) <= least + 1e-6 && (line.within - least / spread(&x)).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn cuts_of_so_many_rows_at_random_are_those_of_isolation_forests() {
+        assert_eq!([more_cuts(1), more_cuts(2)], [0.0, 1.0]);
+        let plain = 2.0 * (1..256).map(|i| 1.0 / f64::from(i)).sum::<f64>() - 2.0 * 255.0 / 256.0;
+        assert!((more_cuts(256) - plain).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_point_beside_a_line_is_alone_sooner_than_one_on_it() {
+        let mut random = Stream::new(3, Purpose::Shuffle, 0);
+        let a: Vec<f64> = (0..2000).map(|_| random.unit() * 2.0 - 1.0).collect();
+        let b: Vec<f64> = a.iter().map(|a| a + 0.02 * random.normal()).collect();
+        for cut in CUTS {
+            let forest = grow(&[cut], [&column(&a), &column(&b)], 200);
+            let (on, beside, away) = (forest.at([0.5, 0.5]), forest.at([0.5, -0.5]), forest.at([8.0, 8.0]));
+            assert!(beside > on + 0.3 && away > on + 0.3, "{on} {beside} {away}");
+        }
+    }
+
+    #[test]
+    fn few_rows_and_strange_values_do_no_harm() {
+        for values in [
+            vec![1.0, 2.0],
+            vec![5.0; 9],
+            vec![0.0, -0.0, 0.0, -0.0],
+            vec![1e-30, 2e-30, 1e15, -1e15, 3.0],
+            vec![1.0, 1.0 + f64::from(f32::EPSILON), 1.0],
+        ] {
+            let column = column(&values);
+            let forest = grow(&CUTS, [&column, &column], 21);
+            for &value in &values {
+                assert!(forest.at([value; 2]).is_finite(), "{value} in {values:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The parts of the score, one file each, behind one small trait. Each is made from a sample of encoded rows and says of
+//! a row, as functions of one or two columns, how unusual it is in one respect.
+
+mod column;
+mod isolation;
+mod pairs;
+mod surprise;
+mod tails;
+mod trees;
+
+use rayon::prelude::*;
+
+pub use self::column::Column;
+pub use self::isolation::{Clusters, Isolation};
+pub use self::surprise::Surprise;
+pub use self::tails::Tails;
+pub use self::trees::Trees;
+use crate::encode::{Encoder, Matrix, View};
+use crate::params::Params;
+use crate::rng::{Purpose, Stream};
+use crate::score::function::Functions;
+
+/// Most rows the parts are made from, and most values.
+const ROWS: usize = 1 << 16;
+const LEAST_ROWS: usize = 1 << 13;
+const CELLS: usize = 1 << 24;
+
+/// A part of the score.
+pub trait Part: Sync {
+    /// Its name, in model files and for people.
+    fn name(&self) -> &'static str;
+
+    /// Its weight among the parts.
+    fn weight(&self, params: &Params) -> f64;
+
+    /// Its functions. The trees, which are trained, have none.
+    fn functions(&self, sample: &Sample, params: &Params) -> Functions;
+}
+
+/// A sample of the training rows, and what it tells of each column.
+pub struct Sample {
+    rows: Vec<usize>,
+    /// The features that tell all there is to know of a row.
+    pub columns: Vec<Column>,
+    /// Which column of the table each belongs to.
+    origins: Vec<u32>,
+}
+
+impl Sample {
+    /// Rows drawn without replacement.
+    pub fn new(matrix: &Matrix, encoder: &Encoder, seed: u64) -> Self {
+        let mut rows: Vec<usize> = (0..matrix.rows()).collect();
+        let most = (CELLS / matrix.width).clamp(LEAST_ROWS, ROWS);
+        if rows.len() > most {
+            Stream::new(seed, Purpose::TableRows, 0).shuffle_front(&mut rows, most);
+            rows.truncate(most);
+            rows.sort_unstable();
+        }
+        let telling = &encoder.features()[..encoder.telling_features()];
+        let columns = telling.par_iter().enumerate().map(|(feature, told)| {
+            let column = &encoder.columns()[told.column as usize];
+            let bent = column.second_scale().filter(|_| told.view == View::Bent);
+            let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
+            match told.view {
+                View::Missing => Column::of_numbers(values, None),
+                _ if column.positions() > 0 => Column::of_categories(values, column.places()),
+                _ => Column::of_numbers(values, bent.map(|[start, rate, ..]| [start, rate])),
+            }
+        });
+        let origins = telling.iter().map(|feature| feature.column).collect();
+        Self { columns: columns.collect(), rows, origins }
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows of the sample.
+    pub fn matrix(&self, matrix: &Matrix) -> Matrix {
+        let values = self.rows.iter().flat_map(|&row| matrix.row(row)).copied().collect();
+        Matrix { width: matrix.width, values }
+    }
+
+    /// The features that have more than one value.
+    fn varied(&self) -> Vec<u32> {
+        (0..).zip(&self.columns).filter(|(_, column)| column.varies()).map(|(feature, _)| feature).collect()
+    }
+
+    /// Whether two features are of one column, and so always go together.
+    fn of_one_column(&self, [a, b]: [u32; 2]) -> bool {
+        self.origins[a as usize] == self.origins[b as usize]
+    }
+}

@@ -1,0 +1,47 @@
+//! Which pairs of columns parts look at.
+
+use std::collections::HashSet;
+
+use super::Sample;
+use crate::params::Params;
+use crate::rng::{Purpose, Stream};
+
+/// Most pairs that parts look at.
+const MOST: usize = 300;
+/// Enough rounds to draw that many, and an end in any case.
+const ROUNDS: usize = 10_000;
+
+impl Sample {
+    /// All pairs of features of two columns, or some of them, drawn so that every feature is in about as many. None if the score
+    /// may not have any.
+    pub fn pairs(&self, params: &Params) -> Vec<[u32; 2]> {
+        if params.interactions < 2 {
+            return Vec::new();
+        }
+        let mut varied = self.varied();
+        let count = varied.len();
+        let mut pairs = Vec::new();
+        if count * count.saturating_sub(1) / 2 <= MOST {
+            for (i, &b) in varied.iter().enumerate() {
+                pairs.extend(varied[..i].iter().map(|&a| [a, b]).filter(|&pair| !self.of_one_column(pair)));
+            }
+            return pairs;
+        }
+        let (mut known, mut random) = (HashSet::new(), Stream::new(params.seed, Purpose::Pairs, 0));
+        // Rounds in which every feature is drawn once.
+        for _ in 0..ROUNDS {
+            random.shuffle_front(&mut varied, count);
+            for two in varied.chunks_exact(2) {
+                let pair = [two[0].min(two[1]), two[0].max(two[1])];
+                if pairs.len() < MOST && !self.of_one_column(pair) && known.insert(pair) {
+                    pairs.push(pair);
+                }
+            }
+            if pairs.len() == MOST {
+                break;
+            }
+        }
+        pairs.sort_unstable();
+        pairs
+    }
+}

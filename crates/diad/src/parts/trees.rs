@@ -1,0 +1,24 @@
+//! The trees: how sparse the data are where the row lies, by soft trees of one or two columns that were trained to tell
+//! sparse regions from dense ones. The method of the paper; [`crate::train`] trains them.
+
+use super::{Part, Sample};
+use crate::params::Params;
+use crate::score::additive::TREES;
+use crate::score::function::Functions;
+
+/// The trees.
+pub struct Trees;
+
+impl Part for Trees {
+    fn name(&self) -> &'static str {
+        TREES
+    }
+
+    fn weight(&self, params: &Params) -> f64 {
+        params.weight_trees
+    }
+
+    fn functions(&self, _: &Sample, _: &Params) -> Functions {
+        Functions::default()
+    }
+}

@@ -1,0 +1,193 @@
+//! The recipe: which parts the score has and how they are put together.
+//!
+//! Every part is scaled to mean 0 and standard deviation 1 over the training rows and multiplied by its weight. A part
+//! that contradicts all others, none of whose highest rows are among its own, counts less ([`agreements`]). The sum of the parts is scaled to a
+//! median of 0 and a spread of 1.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use crate::encode::{Encoder, Matrix};
+use crate::model::Model;
+use crate::parts::{Clusters, Isolation, Part, Sample, Surprise, Tails, Trees};
+use crate::profile::{MOST_PAIRS, Profile, Spread, Together};
+use crate::score::additive::{self, Additive};
+use crate::{Detector, Params};
+
+/// The parts, in the order of the model file.
+const PARTS: [&dyn Part; 5] = [&Trees, &Tails, &Isolation, &Clusters, &Surprise];
+/// The share of the rows that are the highest of a part; how much more of them than by chance must be among those of another part
+/// for the part to count in full; and how much it counts at least.
+const TOP: f64 = 0.05;
+const AGREED: f64 = 0.05;
+const LEAST: f64 = 0.25;
+/// A value so many ranges beyond the training range scores above the given share of the training rows.
+const FAR: f64 = 10.0;
+const ABOVE: f64 = 0.99;
+/// Most rows that are looked at for how columns come together.
+const PAIR_ROWS: usize = 16_384;
+
+/// A part that was made: what it says of the rows of the sample, with mean 0 and standard deviation 1.
+struct Made {
+    part: additive::Part,
+    weight: f64,
+    mean: f64,
+    deviation: f64,
+    scores: Vec<f32>,
+}
+
+/// Makes the parts of the score and adds them up.
+pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
+    let sample = Sample::new(matrix, &encoder, params.seed);
+    let rows = sample.matrix(matrix);
+    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
+    let mut made = Vec::new();
+    for part in PARTS.into_iter().filter(|part| part.weight(params) > 0.0) {
+        let alone = Additive::of_part(part.name(), 1.0, part.functions(&sample, params));
+        detector = detector.with(alone.clone());
+        let mut scores = vec![0.0; rows.rows()];
+        detector.score_encoded(&rows, &mut scores);
+        let (mean, deviation) = mean_and_deviation(&scores);
+        // A part that says the same of all rows says nothing.
+        if deviation > 1e-9 {
+            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / deviation) as f32;
+            scores.iter_mut().for_each(standard);
+            let weight = part.weight(params);
+            made.extend(alone.parts.into_iter().map(|part| Made { part, weight, mean, deviation, scores: scores.clone() }));
+        }
+    }
+    let (additive, scores) = add_up(made, rows.rows());
+    let detector = grown_beyond(detector.with(additive), &scores);
+    remember(detector, &rows, scores).certified()
+}
+
+/// The sum of the parts, and what it says of the rows.
+fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
+    let agreements = agreements(&made, rows);
+    let mut scores = vec![0.0f64; rows];
+    let (mut additive, mut shift) = (Additive::default(), 0.0);
+    for (Made { part, weight, mean, deviation, scores: own }, agreement) in made.into_iter().zip(agreements) {
+        let weight = weight * agreement;
+        tracing::debug!(part = part.name, weight, agreement, "added a part of the score");
+        scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
+        shift += weight * mean / deviation;
+        additive.parts.push(additive::Part { factor: (weight / deviation) as f32, ..part });
+    }
+    let sums: Vec<f32> = scores.iter().map(|&sum| sum as f32).collect();
+    let (middle, spread) = middle_and_spread(&sums);
+    let unit = if spread > 1e-12 { 1.0 / spread } else { 1.0 };
+    additive.parts.iter_mut().for_each(|part| part.factor = (f64::from(part.factor) * unit) as f32);
+    additive.shift = ((shift + middle) * unit) as f32;
+    (additive, scores.iter().map(|sum| ((sum - middle) * unit) as f32).collect())
+}
+
+/// How far each part counts: in full, unless hardly more of its highest rows than by chance are among the highest of any other part.
+/// So one part that is turned over, or is noise, cannot spoil the rest.
+fn agreements(made: &[Made], rows: usize) -> Vec<f64> {
+    let highest: Vec<Vec<f64>> = made.iter().map(|part| highest(&part.scores)).collect();
+    let with = |a: &[f64], b: &[f64]| {
+        let both = a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (TOP * rows as f64);
+        (both - TOP) / (1.0 - TOP) / AGREED
+    };
+    let counts = |part: usize| {
+        let others = (0..made.len()).filter(|&other| other != part);
+        let best = others.map(|other| with(&highest[part], &highest[other])).fold(f64::NEG_INFINITY, f64::max);
+        if made.len() < 2 { 1.0 } else { best.clamp(LEAST, 1.0) }
+    };
+    (0..made.len()).map(counts).collect()
+}
+
+/// Which rows are the highest: 1, or a share where rows at the border are equal.
+fn highest(scores: &[f32]) -> Vec<f64> {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let wanted = TOP * scores.len() as f64;
+    let border = sorted[scores.len() - (wanted.ceil() as usize).clamp(1, scores.len())];
+    let [above, at] = [|score: &f32, border: f32| *score > border, |score: &f32, border: f32| *score == border]
+        .map(|which| scores.iter().filter(|score| which(score, border)).count() as f64);
+    let share = ((wanted - above) / at).clamp(0.0, 1.0);
+    scores.iter().map(|score| if *score > border { 1.0 } else if *score == border { share } else { 0.0 }).collect()
+}
+
+/// Makes tails that rise beyond the training range rise fast enough: a value far beyond it scores above nearly all training
+/// rows, whatever the other columns say.
+fn grown_beyond(detector: Detector, scores: &[f32]) -> Detector {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let high = f64::from(sorted[(ABOVE * (sorted.len() - 1) as f64).ceil() as usize]);
+    let needed = high - detector.least();
+    let (scalers, features) = (detector.encoder().scalers(), detector.encoder().features());
+    let mut additive = detector.additive().clone();
+    for part in &mut additive.parts {
+        let factor = f64::from(part.factor);
+        for curve in part.functions.curves.iter_mut().filter(|curve| curve.beyond != [0.0; 2]) {
+            let scaler = &scalers[curve.feature as usize];
+            let column = &detector.encoder().columns()[features[curve.feature as usize].column as usize];
+            let range = column.max - column.min;
+            let far = [column.min - FAR * range, column.max + FAR * range].map(|value| f64::from(scaler.scale(value)));
+            for (slope, far) in curve.beyond.iter_mut().zip(far) {
+                let least = needed / (factor * (far.abs() - 1.0));
+                *slope = slope.max(if least.is_finite() { least as f32 } else { 0.0 });
+            }
+        }
+    }
+    detector.with(additive)
+}
+
+/// Makes a detector remember a sample of its training rows.
+fn remember(detector: Detector, rows: &Matrix, mut scores: Vec<f32>) -> Detector {
+    scores.sort_unstable_by(f32::total_cmp);
+    let all = detector.training_rows();
+    let spread = |column: usize| {
+        let mut values = values(rows, column).collect::<Vec<f32>>();
+        values.sort_unstable_by(f32::total_cmp);
+        Spread::of_sorted(&values).reaching(-1.0, 1.0, all)
+    };
+    let columns: Vec<Spread> = (0..detector.encoder().columns().len()).into_par_iter().map(spread).collect();
+    let nodes: Vec<Vec<f32>> = columns.iter().map(Spread::nodes).collect();
+    let step = rows.rows().div_ceil(PAIR_ROWS);
+    let together = |&pair: &[u32; 2]| {
+        let [a, b] = pair.map(|column| column as usize);
+        let both = values(rows, a).zip(values(rows, b)).step_by(step).map(|(x, y)| [x, y]);
+        Together::count(pair, [&nodes[a], &nodes[b]], both)
+    };
+    let pairs = pairs(&detector).par_iter().map(together).collect();
+    detector.remembering(Profile { columns, scores: Spread::of_sorted(&scores), pairs })
+}
+
+fn values(rows: &Matrix, column: usize) -> impl Iterator<Item = f32> {
+    rows.values.iter().skip(column).step_by(rows.width).copied()
+}
+
+/// The pairs of columns that the score has a function of.
+fn pairs(detector: &Detector) -> Vec<[u32; 2]> {
+    let features = detector.encoder().features();
+    let columns = |piece| {
+        let [a, b] = detector.piece_features(piece).map(|feature| features[feature as usize].column);
+        [a.min(b), a.max(b)]
+    };
+    let all: BTreeSet<[u32; 2]> = (0..detector.pieces()).map(columns).filter(|[a, b]| a != b).collect();
+    all.into_iter().take(MOST_PAIRS).collect()
+}
+
+fn mean_and_deviation(values: &[f32]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
+    let square = |&value: &f32| (f64::from(value) - mean) * (f64::from(value) - mean);
+    (mean, (values.iter().map(square).sum::<f64>() / n).sqrt())
+}
+
+/// The median of some numbers, and how far they spread: the interquartile range, but at least a fifth of the mean distance
+/// from the median, since most of them may be the same.
+fn middle_and_spread(values: &[f32]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let quantile = |share: f64| f64::from(sorted[(share * (sorted.len() - 1) as f64).round() as usize]);
+    let middle = quantile(0.5);
+    let distance = sorted.iter().map(|&value| (f64::from(value) - middle).abs()).sum::<f64>();
+    (middle, (quantile(0.75) - quantile(0.25)).max(0.2 * distance / sorted.len() as f64))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! The score as data: a sum of parts, each of them functions of one or two features.
+
+use super::function::Functions;
+
+/// The name of the part that the trees are.
+pub const TREES: &str = "trees";
+
+/// A part of the score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// What it is multiplied by.
+    pub factor: f32,
+    /// Its functions. The part called [`TREES`] has the mean of the trees besides.
+    pub functions: Functions,
+}
+
+/// A score: the sum of its parts, each times its factor, less a constant.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Additive {
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// What is taken from the sum.
+    pub shift: f32,
+}
+
+impl Additive {
+    /// The mean of the trees, so many times.
+    pub fn of_trees(factor: f32) -> Self {
+        Self::of_part(TREES, factor, Functions::default())
+    }
+
+    /// A single part.
+    pub fn of_part(name: &str, factor: f32, functions: Functions) -> Self {
+        Self { parts: vec![Part { name: name.to_owned(), factor, functions }], shift: 0.0 }
+    }
+
+    /// What the mean of the trees is multiplied by.
+    pub fn tree_factor(&self) -> f32 {
+        self.parts.iter().filter(|part| part.name == TREES).map(|part| part.factor).sum()
+    }
+
+    /// The functions of all parts, added up.
+    pub fn functions(&self) -> Functions {
+        let mut sum = Functions::default();
+        self.parts.iter().for_each(|part| sum.add(&part.functions, part.factor));
+        sum
+    }
+
+    /// The same score with some functions of each part alone, such as those of one feature.
+    pub fn keeping(&self, kept: impl Fn(&Functions) -> Functions) -> Self {
+        let part = |part: &Part| Part { functions: kept(&part.functions), ..part.clone() };
+        Self { parts: self.parts.iter().filter(|part| part.name != TREES).map(part).collect(), shift: 0.0 }
+    }
+
+    /// Adds another score so many times, part by part; its shift is left out.
+    pub fn add(&mut self, other: &Self, factor: f32) {
+        for part in &other.parts {
+            let own = match self.parts.iter().position(|own| own.name == part.name) {
+                Some(own) => &mut self.parts[own],
+                None => {
+                    let factor = if part.name == TREES { 0.0 } else { 1.0 };
+                    self.parts.push(Part { name: part.name.clone(), factor, functions: Functions::default() });
+                    let last = self.parts.len() - 1;
+                    &mut self.parts[last]
+                }
+            };
+            let times = factor * part.factor;
+            if part.name == TREES {
+                own.factor += times;
+            } else {
+                own.functions.add(&part.functions, times / own.factor);
+            }
+        }
+    }
+}

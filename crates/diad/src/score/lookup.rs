@@ -1,0 +1,213 @@
+//! Curves and grids made ready for many rows: what their look-ups share is worked out once a block.
+
+use super::function::{Curve, Functions};
+use crate::kernel::{Columns, LANES, Lane};
+use crate::model::BLOCK_ROWS;
+
+/// Equal parts of [-1, 1] for each of which it is known where to start looking for the right nodes.
+const PARTS: usize = 512;
+
+/// Curves and grids.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    curves: Vec<CurveLookup>,
+    /// Nodes along features on which grids need places.
+    sides: Vec<(u32, Ruler)>,
+    grids: Vec<GridLookup>,
+}
+
+#[derive(Debug)]
+struct CurveLookup {
+    feature: u32,
+    nodes: Ruler,
+    values: Vec<f32>,
+    beyond: [f32; 2],
+}
+
+#[derive(Debug)]
+struct GridLookup {
+    /// Which sides.
+    sides: [usize; 2],
+    across: usize,
+    values: Vec<f32>,
+}
+
+/// Nodes among which values are found quickly.
+#[derive(Debug, Clone, PartialEq)]
+struct Ruler {
+    nodes: Vec<f32>,
+    /// The last node at or before the start of each part.
+    starts: Vec<u16>,
+}
+
+impl Ruler {
+    fn new(nodes: &[f32]) -> Self {
+        let start = |part: usize| {
+            let x = part as f32 * (2.0 / PARTS as f32) - 1.0;
+            nodes.partition_point(|&node| node <= x).saturating_sub(1) as u16
+        };
+        Self { nodes: nodes.to_vec(), starts: (0..PARTS).map(start).collect() }
+    }
+
+    /// As [`super::function::locate`].
+    #[inline]
+    fn find(&self, x: f32) -> (usize, f32) {
+        let last = self.nodes.len() - 1;
+        let part = ((x + 1.0) * (PARTS as f32 / 2.0)).clamp(0.0, (PARTS - 1) as f32) as usize;
+        let mut node = (self.starts[part] as usize).min(last - 1);
+        while node + 1 < last && self.nodes[node + 1] <= x {
+            node += 1;
+        }
+        let share = (x - self.nodes[node]) / (self.nodes[node + 1] - self.nodes[node]);
+        (node, share.clamp(0.0, 1.0))
+    }
+}
+
+/// Working space: for each side and row the node, and the share of the next one; for each curve and row what it rises
+/// by beyond its nodes.
+#[derive(Debug, Default)]
+pub struct Places {
+    nodes: Vec<u32>,
+    shares: Vec<f32>,
+    rises: Vec<f32>,
+}
+
+impl Lookup {
+    /// Makes functions ready.
+    pub fn new(functions: &Functions) -> Self {
+        let mut lookup = Self::default();
+        for Curve { feature, nodes, values, beyond } in &functions.curves {
+            let (nodes, values) = (Ruler::new(nodes), values.clone());
+            lookup.curves.push(CurveLookup { feature: *feature, nodes, values, beyond: *beyond });
+        }
+        for grid in &functions.grids {
+            let sides = [0, 1].map(|side| {
+                let (feature, nodes) = (grid.features[side], &grid.nodes[side]);
+                let known = |(of, ruler): &(u32, Ruler)| *of == feature && ruler.nodes == *nodes;
+                lookup.sides.iter().position(known).unwrap_or_else(|| {
+                    lookup.sides.push((feature, Ruler::new(nodes)));
+                    lookup.sides.len() - 1
+                })
+            });
+            let across = grid.nodes[1].len();
+            lookup.grids.push(GridLookup { sides, across, values: grid.values.clone() });
+        }
+        lookup
+    }
+
+    /// Finds where the rows of a block lie on the sides of the grids, and beyond the curves. The block may then be
+    /// clamped to the range of the nodes.
+    pub fn find_places(&self, x: Columns<f32>, lanes: usize, places: &mut Places) {
+        places.nodes.resize(self.sides.len() * BLOCK_ROWS, 0);
+        places.shares.resize(self.sides.len() * BLOCK_ROWS, 0.0);
+        let slots = places.nodes.chunks_exact_mut(BLOCK_ROWS).zip(places.shares.chunks_exact_mut(BLOCK_ROWS));
+        for ((feature, ruler), (nodes, shares)) in self.sides.iter().zip(slots) {
+            let values = x.get(*feature as usize, lanes).iter().flat_map(|lane| &lane.0);
+            for ((&x, node), share) in values.zip(nodes).zip(shares) {
+                let found = ruler.find(x);
+                (*node, *share) = (found.0 as u32, found.1);
+            }
+        }
+        places.rises.resize(self.curves.len() * BLOCK_ROWS, 0.0);
+        for (curve, rises) in self.curves.iter().zip(places.rises.chunks_exact_mut(BLOCK_ROWS)) {
+            let values = x.get(curve.feature as usize, lanes).iter().flat_map(|lane| &lane.0);
+            rises.iter_mut().zip(values).for_each(|(rise, &x)| *rise = curve.rise(x));
+        }
+    }
+
+    /// The value of a function, counting curves first and then grids, for every row of a block with its places.
+    pub fn fill(&self, function: usize, x: Columns<f32>, places: &Places, values: &mut [Lane<f32>]) {
+        let lanes = values.len();
+        if let Some(curve) = self.curves.get(function) {
+            let rises = places.rises[function * BLOCK_ROWS..].chunks_exact(LANES);
+            for ((value, x), rise) in values.iter_mut().zip(x.get(curve.feature as usize, lanes)).zip(rises) {
+                for i in 0..LANES {
+                    value.0[i] = curve.inside(x.0[i]) + rise[i];
+                }
+            }
+            return;
+        }
+        let grid = &self.grids[function - self.curves.len()];
+        let rows = |side: usize| grid.sides[side] * BLOCK_ROWS..grid.sides[side] * BLOCK_ROWS + lanes * LANES;
+        let first = places.nodes[rows(0)].iter().zip(&places.shares[rows(0)]);
+        let second = places.nodes[rows(1)].iter().zip(&places.shares[rows(1)]);
+        let values = values.iter_mut().flat_map(|lane| &mut lane.0);
+        for (value, ((&i, &a), (&j, &b))) in values.zip(first.zip(second)) {
+            let start = i as usize * grid.across + j as usize;
+            let (near, far) = (&grid.values[start..start + 2], &grid.values[start + grid.across..]);
+            let near = near[0] + b * (near[1] - near[0]);
+            let far = far[0] + b * (far[1] - far[0]);
+            *value = near + a * (far - near);
+        }
+    }
+}
+
+impl CurveLookup {
+    /// As [`Curve::at`], constant beyond the nodes.
+    #[inline]
+    fn inside(&self, x: f32) -> f32 {
+        let (node, share) = self.nodes.find(x);
+        self.values[node] + share * (self.values[node + 1] - self.values[node])
+    }
+
+    /// What is added to it beyond the nodes.
+    #[inline]
+    fn rise(&self, x: f32) -> f32 {
+        let [low, high] = [self.nodes.nodes[0], self.nodes.nodes[self.nodes.nodes.len() - 1]];
+        (low - x).max(0.0) * self.beyond[0] + (x - high).max(0.0) * self.beyond[1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Block;
+    use crate::score::function::{Grid, spaced};
+    use crate::rng::{Purpose, Stream};
+
+    /// Against the plain look-up, also outside of the range and exactly on nodes.
+    #[test]
+    fn values_are_those_of_the_plain_curves_and_grids() {
+        let mut random = Stream::new(4, Purpose::Uniform, 0);
+        let mut number = |reach: f64| ((random.unit() * 2.0 - 1.0) * reach) as f32;
+        let mut curves = Vec::new();
+        for (feature, count) in [(0, 2), (1, 3), (2, 300)] {
+            let mut nodes: Vec<f32> = (0..count - 2).map(|_| number(1.0)).chain([-1.0, 1.0]).collect();
+            nodes.sort_by(f32::total_cmp);
+            nodes.dedup();
+            let values = nodes.iter().map(|_| number(3.0)).collect();
+            curves.push(Curve { feature, nodes, values, beyond: [number(2.0), 0.0] });
+        }
+        let mut grids = Vec::new();
+        for (features, nodes) in [([0, 1], [2, 16]), ([1, 2], [16, 16]), ([2, 1], [8, 8]), ([0, 2], [2, 2])] {
+            let values = (0..nodes[0] * nodes[1]).map(|_| number(3.0)).collect();
+            grids.push(Grid { features, nodes: nodes.map(spaced), values });
+        }
+        let tables = Functions { curves, grids };
+        let mut rows: Vec<[f32; 3]> = (0..200).map(|_| [number(1.5), number(1.5), number(1.5)]).collect();
+        rows.extend(tables.curves[2].nodes.iter().take(40).map(|&node| [-1.0, 1.0, node]));
+        rows.extend([[3e4, -3e4, 0.0], [1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]);
+        let mut block = Block::new(3);
+        block.fill(rows.len(), |row, feature| rows[row][feature]);
+        let (lookup, mut places) = (Lookup::new(&tables), Places::default());
+        lookup.find_places(block.x(), block.lanes(), &mut places);
+        let found: Vec<Vec<Lane<f32>>> = (0..tables.curves.len() + tables.grids.len())
+            .map(|table| {
+                let mut values = vec![Lane([f32::NAN; LANES]); block.lanes()];
+                lookup.fill(table, block.x(), &places, &mut values);
+                values
+            })
+            .collect();
+        for (index, row) in rows.iter().enumerate() {
+            let value = |feature: u32| f64::from(row[feature as usize]);
+            let curves = tables.curves.iter().map(|curve| curve.at(value(curve.feature)));
+            let grid = |grid: &Grid| grid.at(value(grid.features[0]), value(grid.features[1]));
+            let plain = curves.chain(tables.grids.iter().map(grid));
+            for (plain, found) in plain.zip(&found) {
+                let found = f64::from(found[index / LANES].0[index % LANES]);
+                let near = 1e-5 * plain.abs().max(1.0);
+                assert!((found - plain).abs() < near, "{found} instead of {plain} at {row:?}");
+            }
+        }
+    }
+}
