@@ -65,25 +65,23 @@ pub struct Kernels<F: 'static> {
 impl Isa {
     /// The best set this machine has.
     pub fn detect() -> Self {
-        static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| Isa::available()[0])
+        Self::available()[0]
     }
 
     /// The sets this machine has, best first.
-    pub fn available() -> Vec<Self> {
-        let mut sets = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                sets.push(Isa::Avx512);
+    pub fn available() -> &'static [Self] {
+        const ALL: &[Isa] = &[Isa::Avx512, Isa::Avx2, Isa::Portable];
+        // Each machine with a set has those after it.
+        static FIRST: OnceLock<usize> = OnceLock::new();
+        let first = *FIRST.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+                return usize::from(!avx512);
             }
-            if avx2 {
-                sets.push(Isa::Avx2);
-            }
-        }
-        sets.push(Isa::Portable);
-        sets
+            ALL.len() - 1
+        });
+        &ALL[first..]
     }
 
     /// The single-precision kernels of this set. A set the machine lacks gives the portable ones.

@@ -171,7 +171,7 @@ fn engine_agrees_with_its_plain_twin() {
             let double = engine::<f64>(&twin, Isa::Portable, count);
             compare(&twin, &double, count, "f64", DOUBLE);
             let mut fused = Vec::new();
-            for isa in Isa::available() {
+            for &isa in Isa::available() {
                 let single = engine::<f32>(&twin, isa, count);
                 compare(&twin, &single, count, &format!("{isa:?}"), SINGLE);
                 compare_gradients(&single, &double, &format!("{isa:?}, {count} rows, {kind:?}"));

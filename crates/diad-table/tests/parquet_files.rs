@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diad::table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
-use diad::{Error, Result};
+use diad_table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
+use diad_table::{Error, Result};
 use parquet::basic::Compression;
 use parquet::data_type::DoubleType;
 use parquet::file::properties::WriterProperties;
