@@ -1,5 +1,7 @@
 //! Arrow files and streams: every type, the layouts of several programs, and damaged files.
 
+#![cfg(feature = "compression")]
+
 use std::path::{Path, PathBuf};
 
 use diad_table::{Error, Result};

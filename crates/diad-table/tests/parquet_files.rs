@@ -1,5 +1,6 @@
 //! Parquet files: every numeric type, nulls, many batches, and damaged files.
 
+#![cfg(feature = "parquet")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot write its file may panic")]
 
 use std::fs::File;
