@@ -21,7 +21,7 @@ pub use bend::{Bending, asinh};
 pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT, Terms};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
-pub use real::Real;
+pub use real::{Real, Vectorized};
 use simd::Portable;
 pub use simd::{LANES, Lane};
 pub use tree::{Gradients, Output, Splits, Upstream};
@@ -98,7 +98,8 @@ impl Isa {
     }
 }
 
-/// The double-precision kernels.
+/// The double-precision kernels, which only tests use.
+#[cfg(test)]
 pub fn portable_f64() -> &'static Kernels<f64> {
     &portable_f64::TABLE
 }
@@ -262,6 +263,7 @@ table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx5
 #[cfg(target_arch = "x86_64")]
 table!(avx2, f32, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
 table!(portable_f32, f32, Portable<f32>, Portable(PhantomData));
+#[cfg(test)]
 table!(portable_f64, f64, Portable<f64>, Portable(PhantomData));
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod tree;
 
 use serde_json::Value;
 
-use super::{Isa, Kernels, LANES, Lane, Real};
+use super::{Isa, Kernels, LANES, Lane, Real, Vectorized};
 use crate::rng::{Purpose, Stream};
 
 /// What a check does with one scalar type: its kernels, their name, and the largest error allowed, relative to
