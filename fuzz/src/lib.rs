@@ -4,9 +4,8 @@ use std::cell::RefCell;
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use diad::Result;
 use diad::encode::{Encoder, Roles};
-use diad::table::{FileSource, Reader, Selection, Source, panic_is_caught, read_stream};
+use diad::table::{FileSource, Reader, Result, Selection, Source, panic_is_caught, read_stream};
 use tempfile::NamedTempFile;
 
 /// Batches that are read of one table. A few bytes can stand for very many rows without values.

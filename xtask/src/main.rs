@@ -1,6 +1,7 @@
 //! The checks of this repository, each by one command: `cargo xtask test`.
 
 mod browser;
+mod deny;
 mod python;
 
 use std::env;
@@ -16,18 +17,24 @@ The checks of this repository.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test     Run every check: formatting, lints, tests, the examples in the documentation, and the Python package
+  test     Run every check: formatting, lints, tests, documentation and its examples, and the Python package
   python   Build the Python package into a new virtual environment and test it there
+  package  Pack every crate for users as a registry would get it, and build it from there; with --no-verify, pack only
+  deny     Look through the licences and advisories of all dependencies, where cargo-deny is installed
   browser  Open reports in a real browser; with --pictures, renew those in docs/pictures
   help     Print this text";
 
 /// What `cargo xtask test` runs, in this order.
-const CHECKS: [(&str, &[&str]); 4] = [
+const CHECKS: [(&str, &[&str]); 5] = [
     ("Formatting", &["fmt", "--all", "--check"]),
     ("Lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     ("Tests", &["test", "--workspace", "--all-targets"]),
     ("Examples in the documentation", &["test", "--workspace", "--doc"]),
+    ("Documentation", &["doc", "--workspace", "--no-deps"]),
 ];
+
+/// What is published. Cargo finds the order.
+const PUBLISHED: [&str; 4] = ["diad-table", "diad", "diad-report", "diad-cli"];
 
 fn main() -> ExitCode {
     let done = match env::args().nth(1).as_deref() {
@@ -37,6 +44,8 @@ fn main() -> ExitCode {
         }
         Some("test") => test(),
         Some("python") => python::run(),
+        Some("package") => package(&env::args().skip(2).collect::<Vec<_>>()),
+        Some("deny") => deny::run(),
         Some("browser") => browser::run(&env::args().skip(2).collect::<Vec<_>>()),
         Some(other) => Err(anyhow::anyhow!("there is no command {other}; run `cargo xtask help`")),
     };
@@ -53,8 +62,11 @@ fn test() -> Result<()> {
     let started = Instant::now();
     for (name, args) in CHECKS {
         println!("\n=== {name}: cargo {}\n", args.join(" "));
-        let status =
-            cargo().args(args).status().with_context(|| format!("cannot start cargo {}", args[0]))?;
+        let status = cargo()
+            .args(args)
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .status()
+            .with_context(|| format!("cannot start cargo {}", args[0]))?;
         if !status.success() {
             bail!("{name} failed; run `cargo {}` to see it again", args.join(" "));
         }
@@ -63,6 +75,13 @@ fn test() -> Result<()> {
     python::run()?;
     println!("\n=== All checks passed in {} s", started.elapsed().as_secs());
     Ok(())
+}
+
+/// Packs the crates for users as `cargo publish` would, without sending them anywhere.
+fn package(options: &[String]) -> Result<()> {
+    let mut package = cargo();
+    package.args(["publish", "--dry-run", "--allow-dirty"]).args(options);
+    check(package.args(PUBLISHED.into_iter().flat_map(|name| ["-p", name])), "cargo publish --dry-run")
 }
 
 /// The cargo that runs this program, at the root of the repository.

@@ -1,7 +1,6 @@
 //! Data sets as the benchmarks read them: from a file, in memory, or with noise added.
 
-use diad::Result;
-use diad::table::{Selection, Source, Table};
+use diad::table::{Result, Selection, Source, Table};
 
 /// The column with the labels: 1 for an anomaly.
 pub const LABEL: &str = "label";

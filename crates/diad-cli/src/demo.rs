@@ -26,7 +26,7 @@ pub struct Args {
     steps: usize,
 }
 
-const THYROID: &[u8] = include_bytes!("../../../fixtures/thyroid.csv");
+const THYROID: &[u8] = include_bytes!("../data/thyroid.csv");
 const LABEL: &str = "label";
 /// Rows to show.
 const SHOWN: usize = 10;
@@ -134,7 +134,7 @@ fn next_steps(folder: &Path, page: &Path) -> String {
     let (folder, page) = (shown(folder), shown(page));
     format!(
         "The table, the model and the scores are in {folder}. Open the report in a browser to see why:\n\n  \
-         {page}\n\nNext, with a CSV or Parquet file of your own:\n\n  \
+         {page}\n\nNext, with a table of your own:\n\n  \
          {program} fit yours.csv -o yours.diad\n  \
          {program} score yours.diad yours.csv -o scores.csv\n  \
          {program} report yours.diad yours.csv -o report.html\n"

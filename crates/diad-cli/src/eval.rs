@@ -13,7 +13,7 @@ use crate::columns::plural;
 use crate::input::Input;
 use crate::log;
 use crate::output;
-use crate::stop::Stoppable;
+use crate::stop::stoppable;
 
 /// Measure how well a model ranks labelled rows
 #[derive(clap::Args)]
@@ -92,7 +92,7 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Ve
             quoted(label)
         );
     }
-    let source = Stoppable(table);
+    let source = stoppable(table);
     let mut reader = source.open(&detector.encoder().selection().with_known_labels(label))?;
     let (mut labels, mut scores, mut unlabelled) = (Vec::new(), Vec::new(), 0);
     let mut found = Vec::new();

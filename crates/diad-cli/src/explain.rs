@@ -19,7 +19,7 @@ use crate::{output, plots, rows, score};
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// The table: a CSV or Parquet file with the columns of the model, in any order
+    /// The table, with the columns of the model in any order
     table: PathBuf,
     /// The rows to explain, separated by commas; the first row is 0
     #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "top")]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use diad::encode::{Encoder, Roles};
+use diad::table::FORMATS;
 use diad::{Checkpoints, Detector, Params, Progress};
 
 use crate::columns;
@@ -13,13 +14,13 @@ use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Training};
 use crate::settings::Settings;
-use crate::stop::Stoppable;
+use crate::stop::stoppable;
 
 /// Train a model on a table, without labels
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a CSV file with a header line, JSON Lines, Arrow or Parquet; - for standard input
+    #[arg(help = format!("The table: {FORMATS}; - for standard input"))]
     table: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
@@ -127,7 +128,7 @@ fn train_keeping(
 ) -> Result<Detector> {
     let (encoder, matrix) = {
         let _reading = Reading::start(&input.name());
-        Encoder::fit_encode_as(&Stoppable(input), roles, params.scale)?
+        Encoder::fit_encode_as(&stoppable(input), roles, params.scale)?
     };
     let training = Training::start(params.steps);
     let mut first = true;

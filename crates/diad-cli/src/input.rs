@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use diad::table::{FileSource, Reader, Selection, Source, printable, read_stream};
+use diad::table::{self, FileSource, Reader, Selection, Source, printable, read_stream};
 use tempfile::NamedTempFile;
 
 /// A table to read.
@@ -48,12 +48,15 @@ impl Input {
 }
 
 impl Source for Input {
-    fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
+    fn open(&self, selection: &Selection) -> table::Result<Box<dyn Reader + '_>> {
         match self {
             Self::File(file) | Self::Kept { file, .. } => file.open(selection),
             Self::Once(used) => {
-                debug_assert!(!used.replace(true));
-                read_stream(Box::new(io::stdin()), &PathBuf::from(STANDARD_INPUT), selection)
+                if used.replace(true) {
+                    let cause = io::Error::other("it can be read only once");
+                    return Err(table::Error::file("read", Path::new(STANDARD_INPUT), cause));
+                }
+                read_stream(Box::new(io::stdin()), Path::new(STANDARD_INPUT), selection)
             }
         }
     }

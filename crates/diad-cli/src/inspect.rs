@@ -5,19 +5,19 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use diad::encode::{Survey, Surveyed};
-use diad::table::{ReadAs, TimePart, printable};
+use diad::table::{FORMATS, ReadAs, TimePart, printable};
 
 use crate::columns::{self, number, plural};
 use crate::input::Input;
 use crate::output;
 use crate::progress::Reading;
-use crate::stop::Stoppable;
+use crate::stop::stoppable;
 
 /// Show what is made of each column of a table
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The table: a CSV file with a header line, JSON Lines, Arrow or Parquet; - for standard input
+    #[arg(help = format!("The table: {FORMATS}; - for standard input"))]
     table: PathBuf,
     /// A column to leave out; may be given more than once
     #[arg(long, value_name = "COL")]
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Result<()> {
     let roles = columns::roles(None, &args.ignore, &args.categorical, &args.numeric);
     let survey = {
         let _reading = Reading::start(&input.name());
-        Survey::of(&Stoppable(&input), &roles)?
+        Survey::of(&stoppable(&input), &roles)?
     };
     let columns = survey.columns();
     let mut text = format!(

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use diad::table::panic_is_caught;
+use diad::table::{FORMATS_IN_FULL, panic_is_caught};
 
 mod columns;
 mod demo;
@@ -30,7 +30,7 @@ mod tune;
 
 /// Finds the unusual rows of a table, without labels or with a few.
 #[derive(Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(version, after_help = more_help())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -45,6 +45,14 @@ struct Cli {
     log_format: log::Format,
 }
 
+/// What stands below the list of commands.
+fn more_help() -> String {
+    format!(
+        "{EXAMPLES}\n\nTables are {FORMATS_IN_FULL}. The format is detected\nfrom the content. A - stands for standard input.\n\n\
+         {CONVENTIONS}"
+    )
+}
+
 const EXAMPLES: &str = "\
 Examples:
   diad demo
@@ -54,12 +62,9 @@ Examples:
   diad explain model.diad table.csv --top 10
   diad report model.diad table.csv -o report.html
   diad eval model.diad table.csv --label is_fraud
-  diad tune model.diad labels.csv --label is_fraud -o tuned.diad
+  diad tune model.diad labels.csv --label is_fraud -o tuned.diad";
 
-Tables are CSV files with a header line (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow files
-or streams (Feather), all of these also compressed with gzip or zstd, or Parquet files. What a file is, is told from its
-content. A - stands for standard input.
-
+const CONVENTIONS: &str = "\
 Results go to standard output, everything else to standard error. After an error there is one sentence on standard error
 that says what to do, and no file is left half-written.
 
@@ -100,10 +105,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     log::complain(&error.to_string());
-    match error.downcast_ref() {
-        Some(diad::Error::Stopped) => ExitCode::from(STOPPED),
-        _ => ExitCode::from(USER_ERROR),
-    }
+    ExitCode::from(if stop::is_stop(&error) { STOPPED } else { USER_ERROR })
 }
 
 fn run(cli: Cli) -> Result<()> {

@@ -19,7 +19,7 @@ pub fn say(text: &str) -> Result<()> {
 
 /// A sentence about a failed write that still knows its cause.
 pub fn unwritable(target: impl Into<PathBuf>, cause: io::Error) -> anyhow::Error {
-    diad::Error::File { action: "write", path: target.into(), source: cause }.into()
+    diad::table::Error::file("write", &target.into(), cause).into()
 }
 
 /// A path as it may be shown.

@@ -17,7 +17,7 @@ use crate::{rows, score};
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// The table: a CSV or Parquet file with the columns of the model, in any order
+    /// The table, with the columns of the model in any order
     table: PathBuf,
     /// A column with labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
     #[arg(long, value_name = "COL")]

@@ -9,7 +9,7 @@ use diad::table::{Source, Table, quoted};
 
 use crate::input::Input;
 use crate::output;
-use crate::stop::Stoppable;
+use crate::stop::stoppable;
 
 /// Scores of all rows, and their labels if asked for.
 pub struct Scored {
@@ -41,7 +41,7 @@ pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<S
         None => selection,
     };
     let input = Input::new(table)?;
-    let source = Stoppable(&input);
+    let source = stoppable(&input);
     let mut reader = source.open(&selection)?;
     let (mut labels, mut scores) = (Vec::new(), Vec::new());
     while let Some(batch) = reader.next_batch()? {
@@ -58,5 +58,5 @@ pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<S
 
 /// Some rows of a table, in the order asked for, with the columns of the model in their order.
 pub fn pick(detector: &Detector, table: &Path, rows: &[usize]) -> Result<Table> {
-    Ok(detector.pick(&Stoppable(&Input::new(table)?), rows)?)
+    Ok(detector.pick(&stoppable(&Input::new(table)?), rows)?)
 }

@@ -17,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 use crate::columns;
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
-use crate::stop::Stoppable;
+use crate::stop::stoppable;
 
 /// Write the score of every row of a table; a higher score is more anomalous
 #[derive(clap::Args)]
@@ -99,7 +99,7 @@ fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
 }
 
 fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<u64> {
-    let source = Stoppable(table);
+    let source = stoppable(table);
     let mut reader = source.open(&detector.encoder().selection())?;
     columns::note_unused(detector.encoder(), reader.unread());
     let (mut rows, mut scores) = (0, Vec::new());

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use diad::table::{Reader, Selection, Source, Table};
+use diad::table::{Source, Stoppable};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
@@ -22,31 +22,13 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// A source whose reading ends with an error once Ctrl-C is pressed.
-pub struct Stoppable<'a, S>(pub &'a S);
-
-impl<S: Source> Source for Stoppable<'_, S> {
-    fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
-        Ok(Box::new(StoppableReader(self.0.open(selection)?)))
-    }
+/// The same table, whose reading ends with an error once Ctrl-C is pressed.
+pub fn stoppable(source: &dyn Source) -> Stoppable<'_, fn() -> bool> {
+    Stoppable::new(source, requested)
 }
 
-struct StoppableReader<'a>(Box<dyn Reader + 'a>);
-
-impl Reader for StoppableReader<'_> {
-    fn names(&self) -> &[String] {
-        self.0.names()
-    }
-
-    fn unread(&self) -> &[String] {
-        self.0.unread()
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.0.rows()
-    }
-
-    fn next_batch(&mut self) -> diad::Result<Option<Table>> {
-        if requested() { Err(diad::Error::Stopped) } else { self.0.next_batch() }
-    }
+/// Whether the work was given up because of Ctrl-C.
+pub fn is_stop(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(diad::Error::Stopped))
+        || matches!(error.downcast_ref(), Some(diad::table::Error::Stopped))
 }

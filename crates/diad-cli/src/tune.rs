@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Tuning};
-use crate::stop::{self, Stoppable};
+use crate::stop;
 
 /// Let a model learn from a few labelled rows
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ use crate::stop::{self, Stoppable};
 pub struct Args {
     /// The model file, from diad fit; it stays as it is
     model: PathBuf,
-    /// The table: a CSV or Parquet file with the columns of the model and the label column
+    /// The table, with the columns of the model and the label column
     table: PathBuf,
     /// The column with the labels: 1 for an anomaly, 0 for a normal row, empty where nothing is known
     #[arg(long, value_name = "COL")]
@@ -138,12 +138,12 @@ pub fn run(args: &Args) -> Result<()> {
     let started = Instant::now();
     let first = Detector::load(&args.model)?;
     let labelled = read(&first, &args.table, &args.label)?;
-    let in_validation = |error: anyhow::Error, table: &Path| match error.downcast_ref() {
-        Some(diad::Error::Stopped) => error,
-        _ => {
-            let said = format!("validation table {}: {error}", shown(table));
-            error.context(said)
+    let in_validation = |error: anyhow::Error, table: &Path| {
+        if stop::is_stop(&error) {
+            return error;
         }
+        let said = format!("validation table {}: {error}", shown(table));
+        error.context(said)
     };
     let validation = args
         .valid
@@ -170,7 +170,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
     let _reading = Reading::start(&table.to_string_lossy());
-    Ok(Labelled::read(first, &Stoppable(&Input::new(table)?), label)?)
+    Ok(Labelled::read(first, &stop::stoppable(&Input::new(table)?), label)?)
 }
 
 fn summary(

@@ -1,6 +1,6 @@
 """What a few labels change: thyroid tests of 7200 people, of which 60 are labelled.
 
-    python few_labels.py ../../../fixtures/thyroid.csv
+    python few_labels.py ../../diad-cli/data/thyroid.csv
 
 Data: Thyroid Disease, Ross Quinlan, UCI Machine Learning Repository, CC BY 4.0.
 """

@@ -1,13 +1,13 @@
 //! Work without the interpreter lock, on threads of its own, that Ctrl-C stops.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use diad::table::{Reader, Selection, Shared, Source, Table};
-use diad::{Error, Progress, TuneProgress};
+use diad::table::{Source, Stoppable};
+use diad::{Progress, TuneProgress};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -47,57 +47,7 @@ impl Monitor {
 
     /// The same table, whose reading ends once the work is to be stopped.
     pub fn watch<'a>(&'a self, source: &'a dyn Source) -> impl Source + 'a {
-        Watched { monitor: self, source }
-    }
-}
-
-struct Watched<'a> {
-    monitor: &'a Monitor,
-    source: &'a dyn Source,
-}
-
-impl Source for Watched<'_> {
-    fn open(&self, selection: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
-        Ok(Box::new(WatchedReader { monitor: self.monitor, reader: self.source.open(selection)? }))
-    }
-
-    fn share(&self, selection: &Selection) -> diad::Result<Option<Box<dyn Shared + '_>>> {
-        let watched = |rows| Box::new(WatchedRows { monitor: self.monitor, rows }) as Box<dyn Shared + '_>;
-        Ok(self.source.share(selection)?.map(watched))
-    }
-}
-
-struct WatchedRows<'a> {
-    monitor: &'a Monitor,
-    rows: Box<dyn Shared + 'a>,
-}
-
-impl Shared for WatchedRows<'_> {
-    fn rows(&self) -> usize {
-        self.rows.rows()
-    }
-
-    fn batch(&self, rows: Range<usize>) -> diad::Result<Table> {
-        if self.monitor.go_on().is_break() { Err(Error::Stopped) } else { self.rows.batch(rows) }
-    }
-}
-
-struct WatchedReader<'a> {
-    monitor: &'a Monitor,
-    reader: Box<dyn Reader + 'a>,
-}
-
-impl Reader for WatchedReader<'_> {
-    fn names(&self) -> &[String] {
-        self.reader.names()
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.reader.rows()
-    }
-
-    fn next_batch(&mut self) -> diad::Result<Option<Table>> {
-        if self.monitor.go_on().is_break() { Err(Error::Stopped) } else { self.reader.next_batch() }
+        Stoppable::new(source, || self.go_on().is_break())
     }
 }
 

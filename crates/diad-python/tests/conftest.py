@@ -31,7 +31,7 @@ def cli():
 
 @pytest.fixture(scope="session")
 def thyroid():
-    return pd.read_csv(ROOT / "fixtures" / "thyroid.csv")
+    return pd.read_csv(ROOT / "crates" / "diad-cli" / "data" / "thyroid.csv")
 
 
 @pytest.fixture(scope="session")

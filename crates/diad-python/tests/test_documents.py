@@ -34,7 +34,7 @@ def test_examples_of_pages(path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", sorted((PACKAGE / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(path, tmp_path):
-    arguments = [str(ROOT / "fixtures" / "thyroid.csv")] if path.name == "few_labels.py" else []
+    arguments = [str(ROOT / "crates" / "diad-cli" / "data" / "thyroid.csv")] if path.name == "few_labels.py" else []
     done = subprocess.run(
         [sys.executable, str(path), *arguments],
         cwd=tmp_path,

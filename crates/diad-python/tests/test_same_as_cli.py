@@ -53,7 +53,7 @@ def test_models_and_scores_are_the_same(cli, table, tmp_path, seed):
 
 def test_a_model_of_the_command_scores_an_array_without_names(cli, thyroid, tmp_path):
     model = tmp_path / "thyroid.diad"
-    cli("fit", ROOT / "fixtures" / "thyroid.csv", "-o", model, "--label", "label", *QUICK_OPTIONS)
+    cli("fit", ROOT / "crates" / "diad-cli" / "data" / "thyroid.csv", "-o", model, "--label", "label", *QUICK_OPTIONS)
     loaded = diad.load(model)
     features = thyroid.drop(columns="label")
     np.testing.assert_array_equal(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::params::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{ReadAs, Selection, Source, Table, Values};
+use crate::table::{self, ReadAs, Selection, Source, Table, Texts, Values};
 use crate::{Error, Result};
 
 mod column;
@@ -125,7 +125,10 @@ impl Encoder {
         if columns.is_empty() {
             let other = left_out.into_iter().find(|column| column.reason != Reason::Constant);
             return Err(match other {
-                Some(LeftOut { name, reason }) => Error::AllLeftOut { name, reason },
+                Some(LeftOut { name, reason }) => {
+                    let can_be_told = reason != Reason::AllMissing;
+                    Error::AllLeftOut { name, reason: reason.words(), can_be_told }
+                }
                 None => Error::AllConstant,
             });
         }
@@ -291,19 +294,17 @@ impl Encoder {
         let place = |column: &Column| {
             positions.get(column.source()).or_else(|| positions.get(column.name.as_str())).copied()
         };
-        let lacking = |column: &&Column| place(column).is_none();
-        let mut missing: Vec<String> =
-            self.columns.iter().filter(lacking).map(|column| column.source().to_owned()).collect();
-        missing.dedup();
-        if !missing.is_empty() {
+        let places: Vec<Option<usize>> = self.columns.iter().map(place).collect();
+        let Some(places) = places.iter().copied().collect::<Option<Vec<usize>>>() else {
+            let lacking = self.columns.iter().zip(&places).filter(|(_, place)| place.is_none());
+            let mut names: Vec<String> = lacking.map(|(column, _)| column.source().to_owned()).collect();
+            names.dedup();
             let known = |name: &&String| self.columns.iter().any(|column| column.source() == name.as_str());
             let others = batch.names().iter().filter(|name| !known(name)).cloned().collect();
-            return Err(Error::MissingColumns { names: missing, others });
-        }
-        let found = |column: &Column| {
-            place(column).map_or(Ok(Cow::Borrowed(&[][..])), |index| values_of(column, batch, index))
+            return Err(table::Error::MissingColumns { names, others }.into());
         };
-        self.columns.par_iter().map(found).collect::<Vec<_>>().into_iter().collect()
+        let found = |(column, index): (&Column, usize)| values_of(column, batch, index);
+        self.columns.par_iter().zip(places).map(found).collect::<Vec<_>>().into_iter().collect()
     }
 
     /// The columns of a batch as a table with one column for each of the encoder's, with the values that
@@ -313,7 +314,8 @@ impl Encoder {
     /// As [`Encoder::find`].
     pub fn find_table(&self, batch: &Table) -> Result<Table> {
         let columns = self.find(batch)?.into_iter().map(|values| Values::Encoded(values.into_owned()));
-        Table::of(self.columns.iter().map(|column| column.name.clone()).collect(), columns.collect())
+        let names = self.columns.iter().map(|column| column.name.clone()).collect();
+        Ok(Table::of(names, columns.collect())?)
     }
 
     /// Encodes a whole source.
@@ -382,32 +384,26 @@ impl Encoder {
 
 /// The values of a column in a batch.
 fn values_of<'a>(column: &Column, batch: &'a Table, index: usize) -> Result<Cow<'a, [f64]>> {
-    let place = |row: usize| batch.place(row);
-    let read = |read_as| batch.values(index).clone().read_as(read_as, column.source(), &place);
-    let found: Cow<'a, [f64]> = match (&column.kind, batch.values(index)) {
-        (_, Values::Encoded(values)) => Cow::Borrowed(values),
-        (Kind::Number, Values::Numbers(values)) => Cow::Borrowed(values),
-        (Kind::Number, _) => match read(ReadAs::Numbers)? {
-            Values::Numbers(values) => Cow::Owned(values),
-            _ => Cow::Owned(Vec::new()),
-        },
-        (Kind::Time { part, .. }, Values::Times(values)) => {
-            Cow::Owned(values.iter().map(|&time| part.of(time)).collect())
+    let values = batch.values(index);
+    if let Values::Encoded(values) = values {
+        return checked(column, batch, Cow::Borrowed(values));
+    }
+    let (name, place) = (column.source(), |row: usize| batch.place(row));
+    let found = match &column.kind {
+        Kind::Number => values.as_numbers(name, &place)?,
+        Kind::Time { part, .. } => {
+            let times = values.as_times(name, &place)?;
+            Cow::Owned(times.iter().map(|&time| part.of(time)).collect())
         }
-        (Kind::Time { part, .. }, _) => match read(ReadAs::Times)? {
-            Values::Times(values) => Cow::Owned(values.iter().map(|&time| part.of(time)).collect()),
-            _ => Cow::Owned(Vec::new()),
-        },
-        (Kind::Category { levels, .. }, Values::Texts(texts)) => {
-            return Ok(Cow::Owned(level_positions(levels, texts)));
-        }
-        (Kind::Category { levels, .. }, _) => {
-            return match read(ReadAs::Texts)? {
-                Values::Texts(texts) => Ok(Cow::Owned(level_positions(levels, &texts))),
-                _ => Ok(Cow::Owned(Vec::new())),
-            };
+        Kind::Category { levels, .. } => {
+            return Ok(Cow::Owned(level_positions(levels, &values.as_texts())));
         }
     };
+    checked(column, batch, found)
+}
+
+/// Refuses values that are infinite, or missing where none was in the training.
+fn checked<'a>(column: &Column, batch: &Table, found: Cow<'a, [f64]>) -> Result<Cow<'a, [f64]>> {
     let bad = |value: &f64| value.is_infinite() || (value.is_nan() && column.gaps.is_none());
     let Some(bad) = found.iter().position(bad) else { return Ok(found) };
     let (name, place) = (column.source().to_owned(), batch.place(bad));
@@ -419,7 +415,7 @@ fn values_of<'a>(column: &Column, batch: &'a Table, index: usize) -> Result<Cow<
 }
 
 /// The positions of categories; one more than the last for those that are not known.
-fn level_positions(levels: &[Level], texts: &crate::table::Texts) -> Vec<f64> {
+fn level_positions(levels: &[Level], texts: &Texts) -> Vec<f64> {
     let known: HashMap<Option<&str>, f64> =
         levels.iter().enumerate().map(|(position, level)| (level.name.as_deref(), position as f64)).collect();
     let position = |name: Option<&str>| known.get(&name).copied().unwrap_or(levels.len() as f64);

@@ -1,5 +1,4 @@
-//! Anomaly detection for tables that people trust.
-#![doc = include_str!("../../../README.md")]
+#![doc = include_str!("../README.md")]
 
 mod checkpoint;
 pub mod encode;
@@ -18,11 +17,12 @@ mod profile;
 mod recipe;
 mod rng;
 mod score;
-pub mod table;
 mod train;
 mod tune;
 
 pub use checkpoint::Checkpoints;
+/// Tables: readers of files, tables in memory, and the columns of other programs.
+pub use diad_table as table;
 pub use error::{CheckpointFault, Error, ModelFault, Result};
 pub use params::{Params, Scale};
 pub use score::Detector;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use diad::encode::{Encoder, Roles};
 use diad::explain::Explainer;
 use diad::table::{Reader, Selection, Source, Table, Texts, Values};
-use diad::{Detector, Error, Labelled, Params, Result, TuneParams};
+use diad::{Detector, Error, Labelled, Params, TuneParams};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -197,7 +197,7 @@ struct Changing {
 }
 
 impl Source for Changing {
-    fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
+    fn open(&self, selection: &Selection) -> diad::table::Result<Box<dyn Reader + '_>> {
         self.tables[usize::from(self.opened.swap(true, Ordering::Relaxed))].open(selection)
     }
 }

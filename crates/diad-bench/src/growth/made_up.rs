@@ -22,7 +22,7 @@ struct MadeUpReader<'a> {
 }
 
 impl Source for MadeUp {
-    fn open(&self, _: &Selection) -> diad::Result<Box<dyn Reader + '_>> {
+    fn open(&self, _: &Selection) -> diad::table::Result<Box<dyn Reader + '_>> {
         let names = (0..self.columns).map(|column| format!("c{column}")).collect();
         Ok(Box::new(MadeUpReader { table: self, names, done: 0 }))
     }
@@ -37,7 +37,7 @@ impl Reader for MadeUpReader<'_> {
         Some(self.table.rows as u64)
     }
 
-    fn next_batch(&mut self) -> diad::Result<Option<Table>> {
+    fn next_batch(&mut self) -> diad::table::Result<Option<Table>> {
         let most = (CELLS / self.table.columns).clamp(1, BATCH_ROWS);
         let rows = self.done..self.table.rows.min(self.done + most);
         if rows.is_empty() {

@@ -31,7 +31,7 @@ impl<T: Number> ColumnView for Numbers<'_, T> {
         self.0.len()
     }
 
-    fn read(&self, _name: &str, rows: Range<usize>, _wanted: ReadAs) -> diad::Result<Values> {
+    fn read(&self, _name: &str, rows: Range<usize>, _wanted: ReadAs) -> diad::table::Result<Values> {
         let rows = part(&self.0, rows);
         let mut numbers = vec![0.0; rows.len()];
         // Rows of a matrix in C order lie apart: a zip goes from one to the next faster than an iterator.
@@ -48,7 +48,7 @@ impl ColumnView for Truths<'_> {
         self.0.len()
     }
 
-    fn read(&self, _name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::Result<Values> {
+    fn read(&self, _name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {
         let rows = part(&self.0, rows);
         Ok(match wanted {
             ReadAs::Found | ReadAs::Texts => {
@@ -70,7 +70,7 @@ impl ColumnView for Times<'_> {
         self.stamps.len()
     }
 
-    fn read(&self, _name: &str, rows: Range<usize>, _wanted: ReadAs) -> diad::Result<Values> {
+    fn read(&self, _name: &str, rows: Range<usize>, _wanted: ReadAs) -> diad::table::Result<Values> {
         let time = |&stamp: &i64| if stamp == i64::MIN { f64::NAN } else { stamp as f64 / self.unit };
         Ok(Values::Times(part(&self.stamps, rows).iter().map(time).collect()))
     }

@@ -94,5 +94,5 @@ fn cell(value: &Bound<'_, PyAny>, name: &str, row: usize) -> PyResult<String> {
     if numeric || value.repr()?.to_str()? == "<NA>" {
         return Ok(value.str()?.to_string());
     }
-    Err(raise(diad::Error::Nested { column: name.to_owned(), line: row as u64 + 1 }))
+    Err(raise(diad::table::Error::Nested { column: name.to_owned(), line: row as u64 + 1 }))
 }

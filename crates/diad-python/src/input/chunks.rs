@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
-use diad::Error;
+use diad::table::Error;
 use diad::table::{ColumnView, ReadAs, Texts, Values};
 
 /// What a column holds, as the reader of Parquet files takes it.
@@ -69,7 +69,7 @@ impl ColumnView for Column {
         self.rows
     }
 
-    fn read(&self, name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::Result<Values> {
+    fn read(&self, name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {
         Ok(match &self.stored {
             Stored::Numbers => Values::Numbers(self.numbers(rows, 1.0)),
             Stored::Times(unit) => Values::Times(self.numbers(rows, *unit)),

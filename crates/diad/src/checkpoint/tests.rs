@@ -170,5 +170,5 @@ fn one_folder_serves_one_fit_at_a_time() {
     drop(first);
     Checkpoints::new(folder.path()).unwrap();
     let taken = folder.path().join(LOCK);
-    assert!(matches!(Checkpoints::new(&taken), Err(Error::File { .. })));
+    assert!(matches!(Checkpoints::new(&taken), Err(Error::Table(crate::table::Error::File { .. }))));
 }

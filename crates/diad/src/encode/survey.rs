@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS, places_of};
 use crate::params::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{Place, ReadAs, Selection, Source, Table, TimePart, Values};
+use crate::table::{self, Place, ReadAs, Selection, Source, Table, TimePart, Values};
 use crate::{Error, Result};
 
 /// Most cells kept of a table to find medians and spreads.
@@ -76,15 +76,22 @@ pub enum Reason {
     OneTime,
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Reason {
+    /// The reason in words.
+    pub(super) fn words(self) -> &'static str {
+        match self {
             Self::Identifier => "it seems to identify rows",
             Self::TooManyTexts => "it has too many different texts",
             Self::AllMissing => "all its values are missing",
             Self::Constant => "it has the same value in all rows",
             Self::OneTime => "all its times have the same month, weekday and hour",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
     }
 }
 
@@ -302,7 +309,7 @@ impl Pass {
         let names = reader.names().to_vec();
         for (name, _) in &roles.read_as {
             if !names.contains(name) {
-                return Err(Error::UnknownColumn { name: name.clone(), known: names });
+                return Err(table::Error::UnknownColumn { name: name.clone(), known: names }.into());
             }
         }
         let columns: Vec<Seen> = names.iter().map(|name| Seen::new(name)).collect();

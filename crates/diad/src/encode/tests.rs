@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::{BATCH_ROWS, Texts};
+use crate::table::BATCH_ROWS;
 
 fn table(columns: &[(&str, &[f64])]) -> Table {
     let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -59,7 +59,7 @@ fn columns_are_found_by_name_in_any_order() {
     encoder.encode_batch(&other, &mut out).unwrap();
     assert_eq!(out, [7.0, 0.0, 1.0]);
     let error = encoder.encode_batch(&table(&[("a", &[1.0])]), &mut out).unwrap_err();
-    assert!(matches!(error, Error::MissingColumns { names, .. } if names == ["b"]));
+    assert!(matches!(error, Error::Table(table::Error::MissingColumns { names, .. }) if names == ["b"]));
     assert_eq!(out.len(), 3);
 }
 
@@ -145,9 +145,9 @@ fn roles_overrule_what_columns_seem_to_be() {
     assert_eq!(names, ["x", "name", "n"]);
     assert_eq!(encoder.columns()[0].levels()[0].name.as_deref(), Some("0"));
     let unknown = Survey::of(&mixed(), &Roles::default().numeric("y")).unwrap_err();
-    assert!(matches!(unknown, Error::UnknownColumn { .. }));
+    assert!(matches!(unknown, Error::Table(table::Error::UnknownColumn { .. })));
     let words = Survey::of(&mixed(), &Roles::default().numeric("colour")).unwrap_err();
-    assert!(matches!(words, Error::NotNumber { .. }));
+    assert!(matches!(words, Error::Table(table::Error::NotNumber { .. })));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::encode::Encoder;
 use crate::rng::{Purpose, Stream};
-use crate::table::{FileSource, Selection, Source, Table};
+use crate::table::{Error as TableError, FileSource, Selection, Source, Table};
 use crate::{Error, Params, Scale, fit};
 
 fn tiny() -> Params {
@@ -79,7 +79,7 @@ fn contributions_add_up_for_every_setting() {
 #[test]
 fn contributions_add_up_on_every_fixture() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
-    let thyroid = FileSource::new(format!("{fixtures}/thyroid.csv"));
+    let thyroid = FileSource::new(format!("{fixtures}/../crates/diad-cli/data/thyroid.csv"));
     let (encoder, matrix) = Encoder::fit_encode(&thyroid, &["label"], Scale::Both).unwrap();
     let fitted = fit(&tiny(), encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
     let mut reader = thyroid.open(&Selection::except(&["label"])).unwrap();
@@ -444,7 +444,7 @@ fn what_is_missing_from_a_table_is_named() {
     let explainer = Explainer::new(shared());
     let lacking = Table::new(vec!["one".into()], vec![vec![1.0]]).unwrap();
     assert!(
-        matches!(explainer.contributions(&lacking), Err(Error::MissingColumns { names, .. }) if names.len() == 4)
+        matches!(explainer.contributions(&lacking), Err(Error::Table(TableError::MissingColumns { names, .. })) if names.len() == 4)
     );
     let empty = Table::new(table(1, 1).names().to_vec(), vec![Vec::new(); 5]).unwrap();
     assert!(explainer.contributions(&empty).unwrap().scores().is_empty());

@@ -101,7 +101,7 @@ mod tests {
             .map(|i| if i % 50 == 7 { f64::NAN } else { libm::sinh(f64::from(i) / 30.0 - 10.0) })
             .collect();
         let bending = Bending { spread: 0.3, middle: 0.7, low: -2.0, range: 9.0, most: 1e30, gap: 0.25 };
-        for isa in Isa::available() {
+        for &isa in Isa::available() {
             let mut scaled = vec![f32::NAN; values.len()];
             (isa.kernels_f32().bend)(&bending, &values, &mut scaled);
             for (found, &value) in scaled.iter().zip(&values) {

@@ -21,7 +21,7 @@ pub use bend::{Bending, asinh};
 pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT, Terms};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
-pub use real::Real;
+pub use real::{Real, Vectorized};
 use simd::Portable;
 pub use simd::{LANES, Lane};
 pub use tree::{Gradients, Output, Splits, Upstream};
@@ -65,25 +65,23 @@ pub struct Kernels<F: 'static> {
 impl Isa {
     /// The best set this machine has.
     pub fn detect() -> Self {
-        static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| Isa::available()[0])
+        Self::available()[0]
     }
 
     /// The sets this machine has, best first.
-    pub fn available() -> Vec<Self> {
-        let mut sets = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                sets.push(Isa::Avx512);
+    pub fn available() -> &'static [Self] {
+        const ALL: &[Isa] = &[Isa::Avx512, Isa::Avx2, Isa::Portable];
+        // Each machine with a set has those after it.
+        static FIRST: OnceLock<usize> = OnceLock::new();
+        let first = *FIRST.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+                return usize::from(!avx512);
             }
-            if avx2 {
-                sets.push(Isa::Avx2);
-            }
-        }
-        sets.push(Isa::Portable);
-        sets
+            ALL.len() - 1
+        });
+        &ALL[first..]
     }
 
     /// The single-precision kernels of this set. A set the machine lacks gives the portable ones.
@@ -100,7 +98,8 @@ impl Isa {
     }
 }
 
-/// The double-precision kernels.
+/// The double-precision kernels, which only tests use.
+#[cfg(test)]
 pub fn portable_f64() -> &'static Kernels<f64> {
     &portable_f64::TABLE
 }
@@ -264,6 +263,7 @@ table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx5
 #[cfg(target_arch = "x86_64")]
 table!(avx2, f32, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
 table!(portable_f32, f32, Portable<f32>, Portable(PhantomData));
+#[cfg(test)]
 table!(portable_f64, f64, Portable<f64>, Portable(PhantomData));
 
 #[cfg(test)]

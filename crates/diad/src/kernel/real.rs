@@ -45,6 +45,10 @@ pub trait Real:
     fn max(self, other: Self) -> Self {
         if self > other { self } else { other }
     }
+}
+
+/// A scalar the kernels are compiled for. Those of `f64` only tests use, and compiling them takes long.
+pub trait Vectorized: Real {
     /// The kernels of this type for an instruction set.
     fn kernels(isa: Isa) -> &'static Kernels<Self>;
 }
@@ -102,9 +106,6 @@ impl Real for f32 {
     fn exp(self) -> Self {
         libm::expf(self)
     }
-    fn kernels(isa: Isa) -> &'static Kernels<Self> {
-        isa.kernels_f32()
-    }
 }
 
 impl Real for f64 {
@@ -137,6 +138,16 @@ impl Real for f64 {
     fn exp(self) -> Self {
         libm::exp(self)
     }
+}
+
+impl Vectorized for f32 {
+    fn kernels(isa: Isa) -> &'static Kernels<Self> {
+        isa.kernels_f32()
+    }
+}
+
+#[cfg(test)]
+impl Vectorized for f64 {
     fn kernels(_: Isa) -> &'static Kernels<Self> {
         super::portable_f64()
     }

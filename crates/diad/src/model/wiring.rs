@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::attention::{Link, Search, longest_key, pack_keys};
 use super::{Model, Selectors, Shape};
-use crate::kernel::{Columns, Entmax, Isa, Kernels, LANES, Lane, Real, walsh};
+use crate::kernel::{Columns, Entmax, Isa, Kernels, LANES, Lane, Real, Vectorized, walsh};
 
 /// Everything that flows into one tree.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +63,10 @@ pub struct Wiring<F: 'static> {
 
 impl<F: Real> Wiring<F> {
     /// Room for the wiring of a model.
-    pub fn new(model: &Model<F>, isa: Isa) -> Self {
+    pub fn new(model: &Model<F>, isa: Isa) -> Self
+    where
+        F: Vectorized,
+    {
         let shape = model.shape;
         let mut order: Vec<u32> = (0..shape.all_trees() as u32).collect();
         order.sort_by_key(|&tree| (shape.grove_of(tree as usize), tree));

@@ -10,7 +10,7 @@ use super::*;
 use crate::encode::Matrix;
 use crate::explain::Explainer;
 use crate::rng::{Purpose, Stream};
-use crate::table::Table;
+use crate::table::{self, Table};
 
 fn small_detector(seed: u64) -> Detector {
     let mut random = Stream::new(seed, Purpose::Shuffle, 0);
@@ -103,7 +103,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let detector = small_detector(1);
     let missing = folder.path().join("missing/model.diad");
-    assert!(matches!(detector.save(&missing), Err(Error::File { action: "write", .. })));
+    assert!(matches!(detector.save(&missing), Err(Error::Table(table::Error::File { action: "write", .. }))));
     assert!(names(folder.path()).is_empty());
 
     // A folder with something in it cannot be replaced by a file: the last step fails, after the writing.
@@ -138,7 +138,7 @@ fn a_read_only_folder_is_an_error() {
 fn files_that_are_no_models_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.diad");
-    assert!(matches!(Detector::load(&path), Err(Error::File { action: "read", .. })));
+    assert!(matches!(Detector::load(&path), Err(Error::Table(table::Error::File { action: "read", .. }))));
     for (bytes, foreign) in
         [(&b""[..], true), (b"a,b\n1,2\n", true), (b"DIAD\r\n\x1a", true), (b"DIAD\r\n\x1a\n\x01\0", false)]
     {

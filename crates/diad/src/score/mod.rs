@@ -401,7 +401,7 @@ impl Detector {
         if let Some(&row) = rows.iter().find(|&&row| row >= first) {
             return Err(Error::NoSuchRow { row, rows: first });
         }
-        Table::of(names, columns.into_iter().map(Values::Encoded).collect())
+        Ok(Table::of(names, columns.into_iter().map(Values::Encoded).collect())?)
     }
 
     /// The bytes of the model file.

@@ -10,7 +10,7 @@ use super::pid::{Pid, update_leaf_weights};
 use super::plan::Plan;
 use super::structure::{LayerGradient, parameter_gradients};
 use super::work::Work;
-use crate::kernel::{Isa, Real, walsh};
+use crate::kernel::{Isa, Real, Vectorized, walsh};
 use crate::model::{Block, Forward, Model, Scratch, Selectors, Wiring};
 
 /// What one step is to do.
@@ -77,7 +77,10 @@ impl<T: Default> Pool<T> {
 
 impl<F: Real> Trainer<F> {
     /// A trainer of a model whose parameters have been set.
-    pub fn new(model: Model<F>, isa: Isa) -> Self {
+    pub fn new(model: Model<F>, isa: Isa) -> Self
+    where
+        F: Vectorized,
+    {
         let wiring = Wiring::new(&model, isa);
         let moments = vec![LayerMoments::default(); model.shape.layers];
         Self {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::lesson::Lesson;
 use super::{TuneParams, TuneProgress};
 use crate::encode::Matrix;
-use crate::kernel::{Isa, LANES, Lane, Real};
+use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
 use crate::metrics::roc_auc;
 use crate::score::additive::Additive;
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
@@ -204,7 +204,10 @@ struct Trees<F: 'static> {
 }
 
 impl<F: Real> Trees<F> {
-    fn new(model: Model<F>, temperature: f64) -> Self {
+    fn new(model: Model<F>, temperature: f64) -> Self
+    where
+        F: Vectorized,
+    {
         let mut wiring = Wiring::new(&model, Isa::detect());
         wiring.separate = true;
         let moments = (0..model.shape.layers).map(|_| LayerMoments::default()).collect();

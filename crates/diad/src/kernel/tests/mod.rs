@@ -7,7 +7,7 @@ mod tree;
 
 use serde_json::Value;
 
-use super::{Isa, Kernels, LANES, Lane, Real};
+use super::{Isa, Kernels, LANES, Lane, Real, Vectorized};
 use crate::rng::{Purpose, Stream};
 
 /// What a check does with one scalar type: its kernels, their name, and the largest error allowed, relative to
@@ -19,7 +19,7 @@ trait Check {
 /// Runs a check in double precision to 1e-12 and in single precision to 4e-6 on every set.
 fn on_every_set(check: &impl Check) {
     check.run::<f64>(super::portable_f64(), "f64", 1e-12);
-    for isa in Isa::available() {
+    for &isa in Isa::available() {
         check.run::<f32>(f32::kernels(isa), &format!("{isa:?}"), 4e-6);
     }
 }

@@ -183,7 +183,7 @@ fn a_row_has_one_score() {
     let matrix = detector().encoder().encode(&rows).unwrap();
     let compiled = detector().compiled().unwrap();
     for isa in
-        Isa::available().into_iter().filter(|isa| *isa != Isa::Portable || cfg!(target_feature = "fma"))
+        Isa::available().iter().copied().filter(|isa| *isa != Isa::Portable || cfg!(target_feature = "fma"))
     {
         let mut cursor = super::Cursor::default();
         for (block, start) in (0..1000).step_by(BLOCK_ROWS).enumerate() {

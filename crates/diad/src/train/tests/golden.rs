@@ -8,7 +8,7 @@ use super::super::plan::Plan;
 use super::super::structure::{LayerGradient, parameter_gradients};
 use super::super::trainer::{StepPlan, Trainer};
 use crate::Loss;
-use crate::kernel::{Isa, LANES, Lane, Real};
+use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
 use crate::model::{BLOCK_ROWS, Block, Forward, Layer, Model, Scratch, Selectors, Shape, SoftSelectors};
 
 pub fn load(name: &str) -> Value {
@@ -127,7 +127,7 @@ fn compare_gradients<F: Real>(got: &[LayerGradient<F>], want: &Value, model: &Mo
     }
 }
 
-fn golden_model<F: Real>(case: &Value, tolerance: f64) {
+fn golden_model<F: Vectorized>(case: &Value, tolerance: f64) {
     let depth = case["depth"].as_u64().unwrap() as usize;
     let outputs = case["tree_dim"].as_u64().unwrap() as usize;
     let mut model = read_model::<F>(&case["params"], depth, outputs);
@@ -241,7 +241,7 @@ fn trajectory_in_single_precision() {
     golden_trajectory::<f32>(2e-3);
 }
 
-fn golden_trajectory<F: Real>(tolerance: f64) {
+fn golden_trajectory<F: Vectorized>(tolerance: f64) {
     let file = load("trajectory.json");
     let depth = file["depth"].as_u64().unwrap() as usize;
     let outputs = file["tree_dim"].as_u64().unwrap() as usize;

@@ -4,7 +4,7 @@ use super::super::trainer::{StepPlan, Trainer};
 use super::golden::{blocks, close};
 use super::naive::{self, Plain};
 use super::support::{GROUPS, Kind, convert, gradient_groups, random, random_model, rows};
-use crate::kernel::{Isa, LANES, Lane, Real};
+use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Forward, Model, Scratch, Shape};
 
 const ROW_COUNTS: [usize; 8] = [1, 15, 16, 17, 255, 256, 257, 700];
@@ -80,7 +80,7 @@ struct Engine<F> {
     gradients: Vec<[Vec<F>; 7]>,
 }
 
-fn engine<F: Real>(twin: &Twin, isa: Isa, count: usize) -> Engine<F> {
+fn engine<F: Vectorized>(twin: &Twin, isa: Isa, count: usize) -> Engine<F> {
     let shape = twin.kind.shape;
     let mut trainer = Trainer::<F>::new(convert(&twin.model), isa);
     let plan = StepPlan {
@@ -171,7 +171,7 @@ fn engine_agrees_with_its_plain_twin() {
             let double = engine::<f64>(&twin, Isa::Portable, count);
             compare(&twin, &double, count, "f64", DOUBLE);
             let mut fused = Vec::new();
-            for isa in Isa::available() {
+            for &isa in Isa::available() {
                 let single = engine::<f32>(&twin, isa, count);
                 compare(&twin, &single, count, &format!("{isa:?}"), SINGLE);
                 compare_gradients(&single, &double, &format!("{isa:?}, {count} rows, {kind:?}"));

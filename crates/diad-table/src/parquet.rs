@@ -16,11 +16,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use self::guard::Guarded;
-use super::select::{self, Pick};
-use super::{Origin, Place, ReadAs, Reader, Selection, Table, Texts, Values, batch_rows};
-use crate::{Error, Result};
+use crate::select::{self, Pick};
+use crate::{Error, Origin, Place, ReadAs, Reader, Result, Selection, Table, Texts, Values, batch_rows};
 
-pub(super) struct ParquetReader {
+pub(crate) struct ParquetReader {
     path: PathBuf,
     file: SerializedFileReader<Guarded>,
     names: Vec<String>,
@@ -55,7 +54,7 @@ enum Stored {
 }
 
 impl ParquetReader {
-    pub(super) fn new(file: File, path: &Path, selection: &Selection) -> Result<Self> {
+    pub(crate) fn new(file: File, path: &Path, selection: &Selection) -> Result<Self> {
         caught(path, || Self::open(file, path, selection))
     }
 

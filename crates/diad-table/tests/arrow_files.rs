@@ -1,9 +1,11 @@
 //! Arrow files and streams: every type, the layouts of several programs, and damaged files.
 
+#![cfg(feature = "compression")]
+
 use std::path::{Path, PathBuf};
 
-use diad::table::{FileSource, ReadAs, Reader, Selection, Source, Table, Values, read_stream};
-use diad::{Error, Result};
+use diad_table::{Error, Result};
+use diad_table::{FileSource, ReadAs, Reader, Selection, Source, Table, Values, read_stream};
 use proptest::prelude::*;
 
 fn fixture(name: &str) -> PathBuf {

@@ -4,23 +4,21 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::arrow::{self, ArrowReader};
-use super::csv::CsvReader;
-use super::detect::{self, Format};
-use super::json::JsonReader;
-use super::parquet::ParquetReader;
-use super::{Reader, Selection, Source};
-use crate::error::file_error;
-use crate::{Error, Result};
+use crate::arrow::{self, ArrowReader};
+use crate::compression;
+use crate::csv::CsvReader;
+use crate::detect::{self, Format};
+use crate::json::JsonReader;
+use crate::{Error, Reader, Result, Selection, Source};
 
 /// First bytes that are looked at to tell what a file is.
 const START: u64 = 1 << 16;
 
 /// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow (Feather) or Parquet. All
-/// but Parquet may be compressed with gzip or zstd. What the file is, is told from its first bytes, not from its name.
+/// but Parquet may be compressed with gzip or zstd. The format is detected from the first bytes, not from the name.
 ///
 /// ```
-/// use diad::table::{FileSource, Selection, Source};
+/// use diad_table::{FileSource, Selection, Source};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("people.csv");
@@ -50,14 +48,14 @@ impl FileSource {
 
 impl Source for FileSource {
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
-        let failed = |source| file_error("read", &self.path, source);
+        let failed = |source| Error::file("read", &self.path, source);
         let mut file = File::open(&self.path).map_err(failed)?;
         let mut start = Vec::with_capacity(8);
         file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
         let named_parquet =
             self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
         if !start.is_empty() && (named_parquet || detect::format(&start) == Format::Parquet) {
-            return Ok(Box::new(ParquetReader::new(file, &self.path, selection)?));
+            return parquet_reader(file, &self.path, selection);
         }
         file.rewind().map_err(failed)?;
         if start.starts_with(arrow::MAGIC) {
@@ -67,15 +65,25 @@ impl Source for FileSource {
     }
 }
 
+#[cfg(feature = "parquet")]
+fn parquet_reader<'a>(file: File, path: &Path, selection: &Selection) -> Result<Box<dyn Reader + 'a>> {
+    Ok(Box::new(crate::parquet::ParquetReader::new(file, path, selection)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_reader<'a>(_file: File, path: &Path, _selection: &Selection) -> Result<Box<dyn Reader + 'a>> {
+    Err(Error::FileKind { path: path.to_owned(), kind: "a Parquet file, which this build does not read" })
+}
+
 /// Reads a table once from a stream: CSV, JSON Lines or Arrow, also compressed. `name` is what messages call it.
 ///
 /// ```
-/// use diad::table::{Selection, read_stream};
+/// use diad_table::{Selection, read_stream};
 ///
 /// let text = "age\tjob\n36\tstudent\n".as_bytes();
 /// let mut reader = read_stream(Box::new(text), "people".as_ref(), &Selection::all())?;
 /// assert_eq!(reader.next_batch()?.expect("a row").values(1).text(0), Some("student"));
-/// # Ok::<(), diad::Error>(())
+/// # Ok::<(), diad_table::Error>(())
 /// ```
 ///
 /// # Errors
@@ -85,16 +93,15 @@ pub fn read_stream<'a>(
     name: &Path,
     selection: &Selection,
 ) -> Result<Box<dyn Reader + 'a>> {
-    let failed = |source| file_error("read", name, source);
+    let failed = |source| Error::file("read", name, source);
     let (mut start, mut input) = peek(input).map_err(failed)?;
     // A compressed file may hold a compressed file, but not for ever.
     for _ in 0..2 {
-        let decoder: Box<dyn Read + 'a> = match detect::format(&start) {
-            Format::Gzip => Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(input))),
-            Format::Zstd => Box::new(zstd::stream::read::Decoder::new(input).map_err(failed)?),
-            _ => break,
-        };
-        (start, input) = peek(decoder).map_err(failed)?;
+        let format = detect::format(&start);
+        if !(compression::IS_READ && matches!(format, Format::Gzip | Format::Zstd)) {
+            break;
+        }
+        (start, input) = compression::decoded(format, input).and_then(peek).map_err(failed)?;
     }
     let other = |kind| Err(Error::FileKind { path: name.to_owned(), kind });
     if start.is_empty() {
@@ -117,7 +124,8 @@ pub fn read_stream<'a>(
         }
         Format::Arrow => Ok(Box::new(ArrowReader::stream(text, name, selection)?)),
         Format::Parquet => other("a Parquet file inside another one"),
-        Format::Gzip | Format::Zstd => other("compressed more than twice"),
+        Format::Gzip | Format::Zstd if compression::IS_READ => other("compressed more than twice"),
+        Format::Gzip | Format::Zstd => other("compressed, which this build does not read"),
         Format::Other(kind) => other(kind),
     }
 }

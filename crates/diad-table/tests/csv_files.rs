@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use diad::table::{FileSource, Selection, Source, Table};
-use diad::{Error, Result};
+use diad_table::{Error, Result};
+use diad_table::{FileSource, Selection, Source, Table};
 use proptest::prelude::*;
 
 fn read(path: &Path, selection: &Selection) -> Result<Vec<Table>> {
@@ -68,7 +68,7 @@ fn a_folder_is_not_a_table() {
 
 #[test]
 fn the_fixture_is_read_in_one_batch() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/thyroid.csv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../diad-cli/data/thyroid.csv");
     let batches = read(&path, &Selection::only(["TSH"]).with_label("label")).expect("a table");
     assert_eq!(batches.len(), 1);
     assert_eq!((batches[0].names(), batches[0].rows()), (&["TSH".to_owned(), "label".to_owned()][..], 7200));

@@ -1,11 +1,11 @@
 //! The values of one column.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::cells::{parse_known_label, parse_label, parse_number};
-use super::{Place, ReadAs, time};
-use crate::{Error, Result};
+use crate::cells::{parse_known_label, parse_label, parse_number};
+use crate::{Error, Place, ReadAs, Result, time};
 
 /// The values of one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub enum Values {
     Texts(Texts),
     /// Times as seconds since the start of 1970; a missing one is NaN.
     Times(Vec<f64>),
-    /// Values of a column of an encoder, as [`crate::encode::Encoder::find`] gives them.
+    /// Numbers that another program made of the values of a column; they are read as they are.
     Encoded(Vec<f64>),
 }
 
@@ -32,13 +32,13 @@ const MISSING: u32 = u32::MAX;
 
 impl Texts {
     /// Texts by their codes: positions in `levels`, or nothing.
-    pub(super) fn new(levels: Vec<String>, codes: Vec<u32>) -> Self {
+    pub(crate) fn new(levels: Vec<String>, codes: Vec<u32>) -> Self {
         debug_assert!(codes.iter().all(|&code| code == MISSING || (code as usize) < levels.len()));
         Self { levels, codes }
     }
 
     /// The code that stands for a missing text.
-    pub(super) const fn missing() -> u32 {
+    pub(crate) const fn missing() -> u32 {
         MISSING
     }
 
@@ -72,7 +72,7 @@ impl Texts {
     /// Cells as the readers of files take them: without the white space around them, and an empty one is missing.
     ///
     /// ```
-    /// use diad::table::Texts;
+    /// use diad_table::Texts;
     ///
     /// let texts = Texts::of_cells([Some(" baker"), Some(""), None, Some("baker")]);
     /// assert_eq!((0..4).map(|row| texts.get(row)).collect::<Vec<_>>(), [Some("baker"), None, None, Some("baker")]);
@@ -133,7 +133,7 @@ impl Values {
     }
 
     /// These values and then others of the same kind; nothing if they are of another kind.
-    pub(super) fn followed_by(self, more: Self) -> Option<Self> {
+    pub(crate) fn followed_by(self, more: Self) -> Option<Self> {
         Some(match (self, more) {
             (Self::Numbers(first), Self::Numbers(more)) => Self::Numbers([first, more].concat()),
             (Self::Times(first), Self::Times(more)) => Self::Times([first, more].concat()),
@@ -147,7 +147,7 @@ impl Values {
         })
     }
 
-    pub(super) fn slice(&self, rows: Range<usize>) -> Self {
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
         match self {
             Self::Numbers(values) => Self::Numbers(values[rows].to_vec()),
             Self::Times(values) => Self::Times(values[rows].to_vec()),
@@ -163,44 +163,19 @@ impl Values {
         column: &str,
         place: &dyn Fn(usize) -> Place,
     ) -> Result<Self> {
-        let column = || column.to_owned();
-        let not_number =
-            |row, cell: &str| Error::NotNumber { column: column(), place: place(row), cell: cell.to_owned() };
-        let not_time = |row, cell: String| Error::NotTime { column: column(), place: place(row), cell };
         Ok(match (read_as, self) {
             (ReadAs::Found, values)
             | (ReadAs::Numbers, values @ Self::Numbers(_))
             | (ReadAs::Texts, values @ Self::Texts(_))
             | (ReadAs::Times, values @ Self::Times(_)) => values,
-            (ReadAs::Texts, values) => {
-                let cells = (0..values.len()).map(|row| values.cell(row));
-                cells.collect::<Texts>().into()
-            }
-            (ReadAs::Numbers, Self::Times(values) | Self::Encoded(values)) => Self::Numbers(values),
-            (ReadAs::Numbers, Self::Texts(texts)) => {
-                let number = |(row, _)| match texts.get(row) {
-                    None => Ok(f64::NAN),
-                    Some(text) => parse_number(text).ok_or_else(|| not_number(row, text)),
-                };
-                Self::Numbers(texts.codes().enumerate().map(number).collect::<Result<_>>()?)
-            }
-            (ReadAs::Times, Self::Texts(texts)) => {
-                let time = |(row, _)| match texts.get(row) {
-                    None => Ok(f64::NAN),
-                    Some(text) => time::parse(text.as_bytes()).ok_or_else(|| not_time(row, text.to_owned())),
-                };
-                Self::Times(texts.codes().enumerate().map(time).collect::<Result<_>>()?)
-            }
-            (ReadAs::Times, Self::Numbers(numbers) | Self::Encoded(numbers)) => {
-                match numbers.iter().position(|value| !value.is_nan()) {
-                    Some(row) => return Err(not_time(row, numbers[row].to_string())),
-                    None => Self::Times(numbers),
-                }
-            }
+            (ReadAs::Texts, values) => Self::Texts(values.as_texts().into_owned()),
+            (ReadAs::Numbers, values) => Self::Numbers(values.as_numbers(column, place)?.into_owned()),
+            (ReadAs::Times, values) => Self::Times(values.as_times(column, place)?.into_owned()),
             (ReadAs::Labels | ReadAs::KnownLabels, values) => {
                 let parse = if read_as == ReadAs::Labels { parse_label } else { parse_known_label };
                 let label = |row: usize| {
                     let cell = values.cell(row).unwrap_or_default();
+                    let column = || column.to_owned();
                     let bad = || Error::Label { column: column(), place: place(row), cell: cell.clone() };
                     parse(&cell).ok_or_else(bad)
                 };
@@ -209,8 +184,63 @@ impl Values {
         })
     }
 
+    /// The values as numbers; a missing one is NaN. `column` and `place` say where a text stands that is none.
+    ///
+    /// # Errors
+    /// Names the first text that is not a number.
+    pub fn as_numbers(&self, column: &str, place: &dyn Fn(usize) -> Place) -> Result<Cow<'_, [f64]>> {
+        let texts = match self {
+            Self::Numbers(values) | Self::Times(values) | Self::Encoded(values) => {
+                return Ok(Cow::Borrowed(values));
+            }
+            Self::Texts(texts) => texts,
+        };
+        let number = |row: usize| match texts.get(row) {
+            None => Ok(f64::NAN),
+            Some(text) => parse_number(text).ok_or_else(|| Error::NotNumber {
+                column: column.to_owned(),
+                place: place(row),
+                cell: text.to_owned(),
+            }),
+        };
+        (0..texts.len()).map(number).collect::<Result<_>>().map(Cow::Owned)
+    }
+
+    /// The values as times; a missing one is NaN. `column` and `place` say where a value stands that is none.
+    ///
+    /// # Errors
+    /// Names the first value that is not a time.
+    pub fn as_times(&self, column: &str, place: &dyn Fn(usize) -> Place) -> Result<Cow<'_, [f64]>> {
+        let not_time =
+            |row: usize, cell: String| Error::NotTime { column: column.to_owned(), place: place(row), cell };
+        match self {
+            Self::Times(values) => Ok(Cow::Borrowed(values)),
+            Self::Numbers(values) | Self::Encoded(values) => {
+                match values.iter().position(|value| !value.is_nan()) {
+                    Some(row) => Err(not_time(row, values[row].to_string())),
+                    None => Ok(Cow::Borrowed(values)),
+                }
+            }
+            Self::Texts(texts) => {
+                let time = |row: usize| match texts.get(row) {
+                    None => Ok(f64::NAN),
+                    Some(text) => time::parse(text.as_bytes()).ok_or_else(|| not_time(row, text.to_owned())),
+                };
+                (0..texts.len()).map(time).collect::<Result<_>>().map(Cow::Owned)
+            }
+        }
+    }
+
+    /// The values as texts, numbers and times as they are written.
+    pub fn as_texts(&self) -> Cow<'_, Texts> {
+        match self {
+            Self::Texts(texts) => Cow::Borrowed(texts),
+            values => Cow::Owned((0..values.len()).map(|row| values.cell(row)).collect()),
+        }
+    }
+
     /// A row's value as text; nothing if it is missing.
-    pub(crate) fn cell(&self, row: usize) -> Option<String> {
+    pub fn cell(&self, row: usize) -> Option<String> {
         match self {
             Self::Texts(texts) => texts.get(row).map(str::to_owned),
             Self::Numbers(values) | Self::Encoded(values) => {

@@ -6,9 +6,8 @@ use std::path::Path;
 use memchr::memchr;
 use rayon::prelude::*;
 
-use super::select::Pick;
-use super::{Origin, Place, ReadAs, Table, Texts, Values, time};
-use crate::{Error, Result};
+use crate::select::Pick;
+use crate::{Error, Origin, Place, ReadAs, Result, Table, Texts, Values, time};
 
 /// Bytes after which a batch is full, whatever its rows.
 const FULL: usize = 32 << 20;
@@ -18,29 +17,29 @@ const MISSING: [&str; 8] = ["na", "n/a", "nan", "null", "none", "?", "<na>", "#n
 
 /// The cells of some rows, row after row.
 #[derive(Debug, Default)]
-pub(super) struct Cells {
-    pub(super) width: usize,
+pub(crate) struct Cells {
+    pub(crate) width: usize,
     /// Whether numbers may have a decimal comma, as in files separated by semicolons.
-    pub(super) decimal_comma: bool,
-    pub(super) bytes: Vec<u8>,
+    pub(crate) decimal_comma: bool,
+    pub(crate) bytes: Vec<u8>,
     /// Where each cell ends.
-    pub(super) ends: Vec<usize>,
+    pub(crate) ends: Vec<usize>,
     /// The line each row starts at.
-    pub(super) lines: Vec<u64>,
+    pub(crate) lines: Vec<u64>,
 }
 
 impl Cells {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.lines.clear();
     }
 
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.lines.len()
     }
 
-    pub(super) fn is_full(&self, most: usize) -> bool {
+    pub(crate) fn is_full(&self, most: usize) -> bool {
         self.rows() >= most || self.bytes.len() >= FULL
     }
 
@@ -52,7 +51,7 @@ impl Cells {
     }
 
     /// The picked columns as a batch.
-    pub(super) fn batch(&self, names: &[String], picks: &[Pick], path: &Path) -> Result<Table> {
+    pub(crate) fn batch(&self, names: &[String], picks: &[Pick], path: &Path) -> Result<Table> {
         let column = |(pick, name): (&Pick, &String)| self.column(pick, name, path);
         let columns: Vec<Result<Values>> = picks.par_iter().zip(names).map(column).collect();
         let columns = columns.into_iter().collect::<Result<Vec<Values>>>()?;
@@ -139,7 +138,7 @@ impl Cells {
     }
 }
 
-pub(super) fn is_missing(cell: &[u8]) -> bool {
+pub(crate) fn is_missing(cell: &[u8]) -> bool {
     cell.is_empty() || MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
@@ -164,7 +163,7 @@ fn either_number(cell: &[u8]) -> Option<f64> {
     number(cell).or_else(|| number_with_comma(cell))
 }
 
-pub(super) fn time_or_missing(cell: &[u8]) -> Option<f64> {
+pub(crate) fn time_or_missing(cell: &[u8]) -> Option<f64> {
     if is_missing(cell) { Some(f64::NAN) } else { time::parse(cell) }
 }
 
@@ -221,7 +220,7 @@ fn decimal(cell: &[u8]) -> Option<f64> {
 }
 
 /// A number; NaN for a missing value; `None` for other text.
-pub(super) fn parse_number(text: &str) -> Option<f64> {
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
     match text.parse() {
         Ok(number) => Some(number),
         Err(_) => is_missing(text.as_bytes()).then_some(f64::NAN),
@@ -229,7 +228,7 @@ pub(super) fn parse_number(text: &str) -> Option<f64> {
 }
 
 /// 1 for an anomaly, 0 for a normal row, `None` for other text.
-pub(super) fn parse_label(text: &str) -> Option<f64> {
+pub(crate) fn parse_label(text: &str) -> Option<f64> {
     let is = |word: &&str| text.eq_ignore_ascii_case(word);
     match text.parse() {
         Ok(number) if number == 0.0 || number == 1.0 => Some(number),
@@ -241,7 +240,7 @@ pub(super) fn parse_label(text: &str) -> Option<f64> {
 }
 
 /// As [`parse_label`], and NaN for an empty cell or a word for a missing value.
-pub(super) fn parse_known_label(text: &str) -> Option<f64> {
+pub(crate) fn parse_known_label(text: &str) -> Option<f64> {
     parse_label(text).or_else(|| parse_number(text).filter(|number| number.is_nan()))
 }
 

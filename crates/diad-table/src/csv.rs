@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
-use super::cells::Cells;
-use super::select::{self, Pick};
-use super::{Reader, Selection, Table, batch_rows};
-use crate::{Error, Result};
+use crate::cells::Cells;
+use crate::select::{self, Pick};
+use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Bytes of a row, at most. A longer one is most likely a quotation mark that is never closed.
 const LONGEST_ROW: usize = 64 << 20;
@@ -22,9 +21,9 @@ const LONGEST_ROW: usize = 64 << 20;
 const ROOM: usize = 4096;
 
 /// Most columns of a table.
-pub(super) const MOST_COLUMNS: usize = 1 << 16;
+pub(crate) const MOST_COLUMNS: usize = 1 << 16;
 
-pub(super) struct CsvReader<R> {
+pub(crate) struct CsvReader<R> {
     records: Records<R>,
     cells: Cells,
     picks: Vec<Pick>,
@@ -34,7 +33,7 @@ pub(super) struct CsvReader<R> {
 }
 
 impl<R: BufRead> CsvReader<R> {
-    pub(super) fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
+    pub(crate) fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
         let mut records = Records::new(input, delimiter, path);
         // Programs write semicolons where the comma is the decimal mark.
         let mut cells = Cells { decimal_comma: delimiter == b';', ..Cells::default() };
@@ -257,8 +256,8 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BATCH_ROWS, Place, ReadAs, Values};
     use super::*;
+    use crate::{BATCH_ROWS, Place, ReadAs, Values};
 
     fn open(text: &[u8]) -> Result<CsvReader<&[u8]>> {
         CsvReader::new(text, b',', Path::new("t.csv"), &Selection::all())

@@ -12,7 +12,7 @@ const ROWS: usize = 50;
 
 /// What the first bytes of a file say it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Gzip,
     Zstd,
     Parquet,
@@ -23,7 +23,7 @@ pub(super) enum Format {
     Other(&'static str),
 }
 
-pub(super) fn format(start: &[u8]) -> Format {
+pub(crate) fn format(start: &[u8]) -> Format {
     match start {
         [0x1f, 0x8b, ..] => Format::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
@@ -51,7 +51,7 @@ fn serde_json_array(start: &[u8]) -> bool {
 
 /// What separates the cells: what most often cuts the first rows into the same number of cells, two or more. A comma
 /// if nothing does.
-pub(super) fn delimiter(start: &[u8], whole: bool) -> u8 {
+pub(crate) fn delimiter(start: &[u8], whole: bool) -> u8 {
     PARSERS.with_borrow_mut(|parsers| best_delimiter(start, whole, parsers))
 }
 

@@ -1,5 +1,6 @@
 //! Parquet files: every numeric type, nulls, many batches, and damaged files.
 
+#![cfg(feature = "parquet")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot write its file may panic")]
 
 use std::fs::File;
@@ -7,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diad::table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
-use diad::{Error, Result};
+use diad_table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
+use diad_table::{Error, Result};
 use parquet::basic::Compression;
 use parquet::data_type::DoubleType;
 use parquet::file::properties::WriterProperties;

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::cells::{is_missing, parse_number, time_or_missing};
-use super::select::{self, Pick};
-use super::{Origin, Place, ReadAs, Reader, Selection, Shared, Source, Table, Texts, Values, batch_rows};
-use crate::{Error, Result};
+use crate::cells::{is_missing, parse_number, time_or_missing};
+use crate::select::{self, Pick};
+use crate::{
+    Error, Origin, Place, ReadAs, Reader, Result, Selection, Shared, Source, Table, Texts, Values, batch_rows,
+};
 
 /// A column whose values are read some rows at a time, from wherever they are.
 pub trait ColumnView: Sync {
@@ -40,12 +41,12 @@ impl<T: Copy + Into<f64> + Sync> ColumnView for &[T] {
 /// A column of cells as a CSV file has them: numbers, times and missing values are told from their text.
 ///
 /// ```
-/// use diad::table::{Cells, ColumnView, ReadAs, Values};
+/// use diad_table::{Cells, ColumnView, ReadAs, Values};
 ///
 /// let cells = Cells::new(["1.5", "NA", " 3"]);
 /// let read = cells.read("x", 0..3, ReadAs::Found)?;
 /// assert!(matches!(read, Values::Numbers(numbers) if numbers[2] == 3.0 && numbers[1].is_nan()));
-/// # Ok::<(), diad::Error>(())
+/// # Ok::<(), diad_table::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cells(Vec<String>);
@@ -80,14 +81,14 @@ impl ColumnView for Cells {
 /// whole table.
 ///
 /// ```
-/// use diad::table::{ColumnView, Selection, Source, View};
+/// use diad_table::{ColumnView, Selection, Source, View};
 ///
 /// let (heights, weights) = ([1.5f32, 2.0], [50.0f64, 80.0]);
 /// let columns: Vec<Box<dyn ColumnView>> = vec![Box::new(&heights[..]), Box::new(&weights[..])];
 /// let view = View::new(vec!["height".into(), "weight".into()], columns)?;
 /// let batch = view.open(&Selection::all())?.next_batch()?.expect("two rows");
 /// assert_eq!(batch.column(0), [1.5, 2.0]);
-/// # Ok::<(), diad::Error>(())
+/// # Ok::<(), diad_table::Error>(())
 /// ```
 pub struct View<'a> {
     names: Vec<String>,
@@ -213,7 +214,7 @@ impl Reader for Ranges<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::BATCH_ROWS;
+    use crate::BATCH_ROWS;
 
     fn whole(source: &dyn Source, selection: &Selection) -> Vec<Table> {
         let mut reader = source.open(selection).unwrap();
@@ -253,7 +254,7 @@ mod tests {
             Selection::only(["n"]).reading("n", ReadAs::Numbers),
         ] {
             let input = Box::new(file.as_bytes());
-            let mut reader = crate::table::read_stream(input, "f".as_ref(), &selection).unwrap();
+            let mut reader = crate::read_stream(input, "f".as_ref(), &selection).unwrap();
             let expected = format!("{:?}", reader.next_batch().unwrap().unwrap().columns);
             assert_eq!(format!("{:?}", whole(&view, &selection)[0].columns), expected);
         }

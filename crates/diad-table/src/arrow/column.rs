@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::flat::array;
 use super::schema::Kind;
-use crate::table::{ReadAs, Texts, Values};
+use crate::{ReadAs, Texts, Values};
 
 /// The buffers of a column of so many rows, checked to be long enough.
 #[derive(Debug)]

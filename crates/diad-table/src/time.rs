@@ -23,7 +23,7 @@ impl TimePart {
     /// The part of a time that is given as seconds since the start of 1970; NaN for a missing time.
     ///
     /// ```
-    /// use diad::table::TimePart;
+    /// use diad_table::TimePart;
     ///
     /// // Thursday, 1 January 1970, half past six in the morning.
     /// let time = 6.5 * 3600.0;
@@ -54,7 +54,7 @@ impl TimePart {
 /// Seconds since the start of 1970, of a date such as `2024-01-31` or `31.01.2024`, or a time such as
 /// `2024-01-31 12:30:05.5`. Dates such as `01/02/2024` have two readings, and are none. A time zone such as `Z` or `+02:00`
 /// is left out of account: the hour is the one that was written.
-pub(super) fn parse(text: &[u8]) -> Option<f64> {
+pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
         digits.iter().try_fold(0u32, |n, b| b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0')))
@@ -105,7 +105,7 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
 }
 
 /// A time in words.
-pub(super) fn words(time: f64) -> String {
+pub(crate) fn words(time: f64) -> String {
     let day = (time / DAY).floor();
     let (year, month, date) = date_of(day as i64);
     let seconds = time - day * DAY;

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// Which columns are read, and which of them is a label.
 ///
 /// ```
-/// use diad::table::Selection;
+/// use diad_table::Selection;
 ///
 /// let features = Selection::except(&["id", "label"]);
 /// let scored = Selection::only(["age", "TSH"]).with_label("label");
@@ -47,9 +47,9 @@ enum Columns {
 
 /// One column to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pick {
-    pub(super) index: usize,
-    pub(super) read_as: ReadAs,
+pub(crate) struct Pick {
+    pub(crate) index: usize,
+    pub(crate) read_as: ReadAs,
 }
 
 impl Selection {
@@ -95,12 +95,12 @@ impl Selection {
     }
 
     /// Whether columns that are not named are read too.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(self.columns, Columns::Except(_))
     }
 
     /// Finds the selected columns among the names of a table.
-    pub(super) fn resolve(&self, names: &[String]) -> Result<Vec<Pick>> {
+    pub(crate) fn resolve(&self, names: &[String]) -> Result<Vec<Pick>> {
         check_names(names)?;
         let positions: HashMap<&str, usize> =
             names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
@@ -136,14 +136,14 @@ impl Selection {
 }
 
 /// The names of the columns that were not picked.
-pub(super) fn unread(names: &[String], picks: &[Pick]) -> Vec<String> {
+pub(crate) fn unread(names: &[String], picks: &[Pick]) -> Vec<String> {
     let picked: HashSet<usize> = picks.iter().map(|pick| pick.index).collect();
     let others = names.iter().enumerate().filter(|(index, _)| !picked.contains(index));
     others.map(|(_, name)| name.clone()).collect()
 }
 
 /// Checks that no two columns have the same name.
-pub(super) fn check_names(names: &[String]) -> Result<()> {
+pub(crate) fn check_names(names: &[String]) -> Result<()> {
     let mut seen = HashMap::with_capacity(names.len());
     for (index, name) in names.iter().enumerate() {
         if let Some(first) = seen.insert(name, index) {

@@ -9,7 +9,7 @@ use super::schema::{self, Field};
 use super::{CUT_OFF, SENSELESS};
 
 /// First and last bytes of a file.
-pub(in crate::table) const MAGIC: &[u8] = b"ARROW1";
+pub(crate) const MAGIC: &[u8] = b"ARROW1";
 /// Bytes of a message without its body, or of a footer, at most.
 const LONGEST_MESSAGE: u64 = 256 << 20;
 

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::cells::Cells;
-use super::csv::MOST_COLUMNS;
-use super::select::{self, Pick};
-use super::{Reader, Selection, Table, batch_rows};
-use crate::error::file_error;
-use crate::{Error, Result};
+use crate::cells::Cells;
+use crate::csv::MOST_COLUMNS;
+use crate::select::{self, Pick};
+use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Lines in which the columns are sought.
 const FIRST_LINES: usize = 1000;
@@ -19,7 +17,7 @@ const LONGEST_LINE: u64 = 64 << 20;
 
 type Object = serde_json::Map<String, Value>;
 
-pub(super) struct JsonReader<R> {
+pub(crate) struct JsonReader<R> {
     input: R,
     path: PathBuf,
     line: u64,
@@ -35,7 +33,7 @@ pub(super) struct JsonReader<R> {
 }
 
 impl<R: BufRead> JsonReader<R> {
-    pub(super) fn new(input: R, path: &Path, selection: &Selection) -> Result<Self> {
+    pub(crate) fn new(input: R, path: &Path, selection: &Selection) -> Result<Self> {
         let mut reader = Self {
             input,
             path: path.to_owned(),
@@ -76,7 +74,7 @@ impl<R: BufRead> JsonReader<R> {
         loop {
             text.clear();
             let read = (&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut text);
-            if read.map_err(|source| file_error("read", &self.path, source))? == 0 {
+            if read.map_err(|source| Error::file("read", &self.path, source))? == 0 {
                 return Ok(None);
             }
             self.line += 1;

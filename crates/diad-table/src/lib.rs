@@ -1,0 +1,49 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How tables are read
+//!
+//! A [`Source`] can be read from its first row as often as wanted: a [`FileSource`], a [`Table`] in memory, or a [`View`] of
+//! columns that are elsewhere. A [`Selection`] says which columns are read, and as what; the other columns may hold anything.
+
+mod arrow;
+mod cells;
+mod compression;
+mod csv;
+mod detect;
+mod error;
+mod file;
+mod formats;
+mod json;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod select;
+mod source;
+mod stoppable;
+mod table;
+mod text;
+mod time;
+mod values;
+mod view;
+
+pub use error::{Error, Result};
+pub use file::{FileSource, read_stream};
+pub use formats::{FORMATS, FORMATS_IN_FULL};
+pub use select::{ReadAs, Selection};
+use source::batch_rows;
+pub use source::{BATCH_ROWS, Reader, Shared, Source};
+pub use stoppable::Stoppable;
+use table::Origin;
+pub use table::{Place, Table};
+pub use text::{printable, quoted};
+pub use time::TimePart;
+pub use values::{Texts, Values};
+pub use view::{Cells, ColumnView, View};
+
+/// Whether a panic on this thread is one that the reader of Parquet files turns into an error.
+#[doc(hidden)]
+pub fn panic_is_caught() -> bool {
+    #[cfg(feature = "parquet")]
+    return parquet::panic_is_caught();
+    #[cfg(not(feature = "parquet"))]
+    false
+}
