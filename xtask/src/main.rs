@@ -16,10 +16,11 @@ The checks of this repository.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test     Run every check: formatting, lints, tests, the examples in the documentation, and the Python package
-  python   Build the Python package into a new virtual environment and test it there
-  browser  Open reports in a real browser; with --pictures, renew those in docs/pictures
-  help     Print this text";
+  test      Run every check: formatting, lints, tests, the examples in the documentation, and the Python package
+  python    Build the Python package into a new virtual environment and test it there
+  settings  Write docs/settings.md and the arguments of the Python package from the declared settings
+  browser   Open reports in a real browser; with --pictures, renew those in docs/pictures
+  help      Print this text";
 
 /// What `cargo xtask test` runs, in this order.
 const CHECKS: [(&str, &[&str]); 4] = [
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         }
         Some("test") => test(),
         Some("python") => python::run(),
+        Some("settings") => settings(),
         Some("browser") => browser::run(&env::args().skip(2).collect::<Vec<_>>()),
         Some(other) => Err(anyhow::anyhow!("there is no command {other}; run `cargo xtask help`")),
     };
@@ -63,6 +65,13 @@ fn test() -> Result<()> {
     python::run()?;
     println!("\n=== All checks passed in {} s", started.elapsed().as_secs());
     Ok(())
+}
+
+/// Writes what follows from the declared settings; the same test checks it.
+fn settings() -> Result<()> {
+    let mut test = cargo();
+    test.args(["test", "--quiet", "-p", "diad", "--test", "settings_reference"]);
+    check(test.env("DIAD_WRITE_SETTINGS", "1"), "the test that writes them")
 }
 
 /// The cargo that runs this program, at the root of the repository.

@@ -4,14 +4,17 @@ use diad::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 
-/// An error with the sentence the command line would give.
+/// An error with the sentence the command line would give, but for the names of settings.
 pub fn raise(error: Error) -> PyErr {
     let sentence = error.to_string();
     match error {
         Error::File { .. } => PyOSError::new_err(sentence),
         Error::Memory { .. } => PyMemoryError::new_err(sentence),
-        Error::Stopped | Error::Diverged => PyRuntimeError::new_err(sentence),
-        Error::NotNumeric { .. } | Error::Nested { .. } => PyTypeError::new_err(sentence),
+        Error::Stopped | Error::Diverged | Error::TuningDiverged => PyRuntimeError::new_err(sentence),
+        Error::NotNumeric { .. }
+        | Error::Nested { .. }
+        | Error::SettingKind { .. }
+        | Error::UnknownSetting { .. } => PyTypeError::new_err(sentence),
         _ => PyValueError::new_err(sentence),
     }
 }

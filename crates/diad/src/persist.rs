@@ -10,10 +10,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Params;
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
 use crate::model::{CUT_PAIRS, Combination, Curve, Grid, Layer, Model, Selectors, Shape, Tables};
-use crate::params::{self, Params};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
 use crate::tune::{MOST_NEW_GRIDS, Origin};
 use crate::{Detector, Error, Result};
@@ -30,7 +30,7 @@ const CHECKSUM: usize = 4;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    #[serde(deserialize_with = "params::of_any_version")]
+    #[serde(deserialize_with = "crate::settings::of_any_version")]
     params: Params,
     encoder: Encoder,
     training_rows: u64,

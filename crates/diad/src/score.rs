@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::Params;
 use crate::compiled::{Compiled, Cursor};
 use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{
     BLOCK_LANES, BLOCK_ROWS, Block, Combination, Forward, Lookup, Model, Places, Scratch, Wiring,
 };
-use crate::params::Params;
 use crate::profile::Profile;
 use crate::table::{Source, Table, Values};
 use crate::tune::Origin;

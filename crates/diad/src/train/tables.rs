@@ -8,9 +8,9 @@ use rayon::prelude::*;
 
 use self::column::Column;
 use self::cuts::Forest;
+use crate::Params;
 use crate::encode::{Encoder, Matrix, View};
 use crate::model::{CUT_PAIRS, Curve, Grid, Tables, place, spaced};
-use crate::params::Params;
 use crate::rng::{Purpose, Stream};
 
 /// Most rows the tables are made from, and most values.

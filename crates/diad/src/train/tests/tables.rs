@@ -1,14 +1,13 @@
 //! The parts of the score that need no training, against plain counting.
 
-use std::ops::ControlFlow;
-
 use crate::encode::{Encoder, Matrix};
 use crate::kernel::Isa;
 use crate::model::{Curve, Grid};
 use crate::rng::{Purpose, Stream};
 use crate::table::{Table, Texts, Values};
+use crate::train::fit;
 use crate::train::tables::{Sample, middle_and_spread};
-use crate::{Detector, Params, Scale, ScorePart, fit, persist};
+use crate::{Detector, Params, Scale, ScorePart, persist};
 
 const ROWS: usize = 800;
 /// Without the constant one.
@@ -225,7 +224,7 @@ fn the_score_is_the_sum_of_its_parts_as_far_as_they_agree_and_survives_the_file(
     let (table, _, _) = data();
     let go = |params: &Params| -> Detector {
         let (_, encoder, matrix) = data();
-        fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+        fit(params, encoder, &matrix).unwrap()
     };
     let whole = go(&params());
     let scores = whole.score(&table).unwrap();
@@ -359,7 +358,7 @@ fn fingerprint_of_a_whole_score() {
         return;
     }
     let (_, encoder, matrix) = data();
-    let detector = fit(&params(), encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let detector = fit(&params(), encoder, &matrix).unwrap();
     let bytes = persist::to_bytes(&detector).unwrap();
     let found = crc32fast::hash(&bytes[..bytes.len() - 4]);
     assert_eq!(found, EXPECTED, "the fingerprint is {found:#010x}");
