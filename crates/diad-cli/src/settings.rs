@@ -40,7 +40,7 @@ impl Args for FitSettings {
     fn augment_args(command: Command) -> Command {
         let preset = choice("preset", "The settings to start from", Params::PRESETS).default_value("default");
         let heading = "Settings of the training";
-        let options = Params::declared().iter().map(|setting| option(setting));
+        let options = Params::declared().iter().map(option);
         command.args(std::iter::once(preset).chain(options).map(|option| option.help_heading(heading)))
     }
 

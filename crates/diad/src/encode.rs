@@ -14,6 +14,8 @@ use crate::{Error, Result};
 mod column;
 mod survey;
 
+#[cfg(test)]
+pub(crate) use column::{Bend, MOST_LEVELS};
 pub use column::{Column, Gaps, Kind, Level};
 pub(crate) use column::{Feature, SPACED_LEVELS, Scaler, View, place_of};
 pub use survey::{LeftOut, Reason, Roles, Survey, Surveyed};

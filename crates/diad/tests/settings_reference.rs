@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use diad::settings::{Kind, Setting, Value, Word};
-use diad::{Learner, Params};
+use diad::{DescentParams, FunctionParams, Learner, Params};
 
 const INTRODUCTION: &str = "\
 # Settings
@@ -53,13 +53,10 @@ fn table<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> String {
 }
 
 fn reference() -> String {
-    let of = |learner: &'static str| {
-        let all = Learner::declared().into_iter();
-        table(all.filter(move |(_, learners)| learners.contains(&learner)).map(|(setting, _)| setting))
-    };
     let mut text = [INTRODUCTION, FIT, &table(Params::declared()), TUNE].concat();
-    for word in Learner::NAMES {
-        write!(text, "\n### `{}`\n\n{}.\n{}", word.name, word.help, of(word.name))
+    let declared = [FunctionParams::declared(), DescentParams::declared()];
+    for (word, settings) in Learner::NAMES.iter().zip(declared) {
+        write!(text, "\n### `{}`\n\n{}.\n{}", word.name, word.help, table(settings))
             .expect("a string takes all");
     }
     text

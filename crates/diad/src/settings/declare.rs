@@ -83,9 +83,8 @@ macro_rules! settings {
 
             /// The defaults, but for what the paper has otherwise.
             fn with_values_of_the_paper() -> Self {
-                #[allow(unused_mut, reason = "some settings are not the paper's at all")]
-                let mut paper = Self::default();
-                $($(paper.$name = $paper;)?)+
+                let paper = Self::default();
+                $($(let paper = Self { $name: $paper, ..paper };)?)+
                 paper
             }
 
