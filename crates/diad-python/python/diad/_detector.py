@@ -44,7 +44,6 @@ class DIAD(Base):
         out of it.
     categorical, numeric, ignore : sequences of column names
         Columns to take as categories, to take as numbers, and to leave out.
-
     [settings of a fit]
 
     The last ones are settings of the training. None is what the preset says.
