@@ -17,12 +17,13 @@ The checks of this repository.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test     Run every check: formatting, lints, tests, documentation and its examples, and the Python package
-  python   Build the Python package into a new virtual environment and test it there
-  package  Pack every crate for users as a registry would get it, and build it from there; with --no-verify, pack only
-  deny     Look through the licences and advisories of all dependencies, where cargo-deny is installed
-  browser  Open reports in a real browser; with --pictures, renew those in docs/pictures
-  help     Print this text";
+  test      Run every check: formatting, lints, tests, documentation and its examples, and the Python package
+  python    Build the Python package into a new virtual environment and test it there
+  settings  Write docs/settings.md and the arguments of the Python package from the declared settings
+  package   Pack every crate for users as a registry would get it, and build it from there; with --no-verify, pack only
+  deny      Look through the licences and advisories of all dependencies, where cargo-deny is installed
+  browser   Open reports in a real browser; with --pictures, renew those in docs/pictures
+  help      Print this text";
 
 /// What `cargo xtask test` runs, in this order.
 const CHECKS: [(&str, &[&str]); 5] = [
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         }
         Some("test") => test(),
         Some("python") => python::run(),
+        Some("settings") => settings(),
         Some("package") => package(&env::args().skip(2).collect::<Vec<_>>()),
         Some("deny") => deny::run(),
         Some("browser") => browser::run(&env::args().skip(2).collect::<Vec<_>>()),
@@ -82,6 +84,13 @@ fn package(options: &[String]) -> Result<()> {
     let mut package = cargo();
     package.args(["publish", "--dry-run", "--allow-dirty"]).args(options);
     check(package.args(PUBLISHED.into_iter().flat_map(|name| ["-p", name])), "cargo publish --dry-run")
+}
+
+/// Writes what follows from the declared settings; the same test checks it.
+fn settings() -> Result<()> {
+    let mut test = cargo();
+    test.args(["test", "--quiet", "-p", "diad", "--test", "settings_reference"]);
+    check(test.env("DIAD_WRITE_SETTINGS", "1"), "the test that writes them")
 }
 
 /// The cargo that runs this program, at the root of the repository.

@@ -1,11 +1,9 @@
 //! One run: fit on all rows without labels, score the same rows, compare with the labels.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use diad::encode::Encoder;
 use diad::table::{FileSource, Source};
 use diad::{Detector, Params, metrics};
 
@@ -99,13 +97,12 @@ pub struct Asked<'a> {
 /// # Errors
 /// If the table cannot be read or fitted, or its labels are all alike.
 pub fn evaluate(asked: &Asked, source: &dyn Source, params: &Params, commit: &str) -> Result<Run> {
-    let params = Params { seed: asked.seed, ..params.clone() };
-    let (encoder, matrix) = Encoder::fit_encode(source, &[asked.label], params.scale)?;
-    let features = encoder.columns().len();
+    let params = params.clone().seed(asked.seed);
+    let training = params.fitting(source).ignore(asked.label).read()?;
+    let features = training.encoder().columns().len();
     let start = Instant::now();
-    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    let detector = training.run()?;
     let fit_seconds = start.elapsed().as_secs_f64();
-    drop(matrix);
 
     let (labels, scores) = score(&detector, source, asked.label)?;
     let auc = metrics::roc_auc(&labels, &scores).context("the labels are all alike")?;

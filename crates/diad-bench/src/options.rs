@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use diad::Params;
-use serde_json::Value;
+use diad::settings::Value;
 
 use crate::environment;
 
@@ -59,12 +59,10 @@ impl Settings {
     /// # Errors
     /// Names the setting that does not exist or the value that does not fit.
     pub fn params(&self) -> Result<Params> {
-        let preset = match self.preset {
+        let mut params = match self.preset {
             Preset::Default => Params::default(),
             Preset::Paper => Params::paper(),
         };
-        let mut value = serde_json::to_value(preset)?;
-        let fields = value.as_object_mut().context("the settings are no JSON object")?;
         if let Some(given) = self.overrides.iter().find(|given| !given.contains('=')) {
             bail!("{given} is not NAME=VALUE");
         }
@@ -72,14 +70,10 @@ impl Settings {
             if name == "seed" {
                 bail!("the benchmark chooses the seeds; use --seeds");
             }
-            if !fields.contains_key(&name) {
-                let names: Vec<_> = fields.keys().map(String::as_str).collect();
-                bail!("there is no setting {name}; there are {}", names.join(", "));
-            }
-            fields.insert(name, serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.into())));
+            let setting = Params::declared().iter().find(|setting| setting.name == name);
+            let value = setting.map_or(Ok(Value::Word(text.into())), |setting| setting.parse(text))?;
+            params.set(&name, &value)?;
         }
-        let params: Params = serde_json::from_value(value)
-            .with_context(|| format!("a value does not fit its setting: {}", self.overrides.join(" ")))?;
         params.validate()?;
         Ok(params)
     }
@@ -146,7 +140,7 @@ mod tests {
         assert_eq!((params.trees, params.min_temperature), (100, 0.2));
         assert_eq!(params.layers, Params::default().layers);
         let paper = Settings { preset: Preset::Paper, ..settings(&["trees=100"]) };
-        let expected = Params { trees: 100, ..Params::paper() };
+        let expected = Params::paper().trees(100);
         assert_eq!(paper.params().expect("it exists"), expected);
         assert_eq!(paper.command_line(), " --preset paper --set trees=100");
     }
@@ -161,9 +155,9 @@ mod tests {
     #[test]
     fn wrong_overrides_are_refused() {
         for (given, says) in [
-            ("tree=1", "no setting tree"),
+            ("tree=1", "no setting \"tree\""),
             ("trees", "not NAME=VALUE"),
-            ("trees=many", "does not fit"),
+            ("trees=many", "must be a whole number"),
             ("seed=1", "--seeds"),
         ] {
             let error = settings(&[given]).params().expect_err(given);
@@ -175,8 +169,8 @@ mod tests {
     #[test]
     fn digest_depends_on_settings_but_not_on_the_seed() {
         let plain = Params::default();
-        let seeded = Params { seed: 5, ..Params::default() };
-        let smaller = Params { trees: 299, ..Params::default() };
+        let seeded = Params::default().seed(5);
+        let smaller = Params::default().trees(299);
         let digest = |params| digest(params).expect("a digest");
         assert_eq!(digest(&plain), digest(&seeded));
         assert_ne!(digest(&plain), digest(&smaller));

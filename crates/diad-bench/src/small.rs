@@ -1,12 +1,10 @@
 //! Small tables and tables of two-valued columns, cut from the sets, against scikit-learn's IsolationForest.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use diad::encode::Encoder;
 use diad::table::{FileSource, Table};
 use diad::{Params, metrics};
 use serde::{Deserialize, Serialize};
@@ -130,7 +128,7 @@ fn run_missing(options: &Options, params: &Params, settings: &str, store: &Store
                 let number = |field: &str| {
                     forest[field].as_f64().with_context(|| format!("peers.py gives no {field} in {forest}"))
                 };
-                let params = Params { seed, ..params.clone() };
+                let params = params.clone().seed(seed);
                 let run = compare(cut, &set, &table, &params, [number("auc")?, number("ap")?])?;
                 let version = forest["version"].as_str().unwrap_or_default().to_string();
                 let run = SmallRun { version, settings: settings.into(), commit: commit.clone(), ..run };
@@ -150,9 +148,8 @@ fn run_missing(options: &Options, params: &Params, settings: &str, store: &Store
 fn compare(cut: Cut, set: &Set, table: &Table, params: &Params, forest: [f64; 2]) -> Result<SmallRun> {
     let labels: Vec<bool> =
         table.column_named(LABEL).context("there is no label column")?.iter().map(|v| *v > 0.5).collect();
-    let (encoder, matrix) = Encoder::fit_encode(table, &[LABEL], params.scale)?;
-    let columns = encoder.columns().len();
-    let detector = diad::fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    let detector = params.fitting(table).ignore(LABEL).run()?;
+    let columns = detector.encoder().columns().len();
     let scores = detector.score(table)?;
     Ok(SmallRun {
         cut: cut.name.into(),

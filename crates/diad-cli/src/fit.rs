@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use diad::encode::{Encoder, Roles};
+use diad::encode::Roles;
 use diad::table::FORMATS;
-use diad::{Checkpoints, Detector, Params, Progress};
+use diad::{Checkpoints, Detector, Dialect, Params, Progress};
 
 use crate::columns;
 use crate::input::Input;
 use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Training};
-use crate::settings::Settings;
+use crate::settings::FitSettings;
 use crate::stop::stoppable;
 
 /// Train a model on a table, without labels
@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "checkpoint")]
     checkpoint_every: u64,
     #[command(flatten)]
-    settings: Settings,
+    settings: FitSettings,
 }
 
 const EXAMPLES: &str = "\
@@ -63,8 +63,7 @@ With --checkpoint, a fit that was stopped or killed goes on when the same comman
 model, bit for bit. The checkpoint is removed once the model is written. One of another fit is refused.";
 
 pub fn run(args: Args) -> Result<()> {
-    let params = Params::from(args.settings);
-    params.validate()?;
+    let params = args.settings.params()?;
     let target = output::check(&args.output, &[&args.table])?;
     let started = Instant::now();
     let input = Input::new(&args.table)?;
@@ -93,24 +92,23 @@ pub fn run(args: Args) -> Result<()> {
 
 /// Adds what only this command can say about an error.
 fn advise(error: anyhow::Error, kept: bool) -> anyhow::Error {
-    let advice = match error.downcast_ref::<diad::Error>() {
-        Some(stopped @ diad::Error::Stopped) if kept => {
-            format!("{stopped}; give the same command again to go on")
-        }
-        Some(stopped @ diad::Error::Stopped) => format!("{stopped}; nothing was written"),
-        Some(cause @ diad::Error::Mixed { column, .. }) => match output::typed(column) {
-            Some(name) => format!("{cause}, or take all cells as categories with --categorical {name}"),
-            None => format!("{cause}, or take all cells as categories with --categorical"),
+    let Some(cause) = error.downcast_ref::<diad::Error>() else { return error };
+    let said = cause.message(Dialect::Options);
+    let advice = match cause {
+        diad::Error::Stopped if kept => format!("{said}; give the same command again to go on"),
+        diad::Error::Stopped => format!("{said}; nothing was written"),
+        diad::Error::Mixed { column, .. } => match output::typed(column) {
+            Some(name) => format!("{said}, or take all cells as categories with --categorical {name}"),
+            None => format!("{said}, or take all cells as categories with --categorical"),
         },
-        Some(cause) => match cause.column() {
-            Some("") => format!("{cause}, or leave it out with --ignore ''"),
+        _ => match cause.column() {
+            Some("") => format!("{said}, or leave it out with --ignore ''"),
             Some(column) => match output::typed(column) {
-                Some(name) => format!("{cause}, or leave the column out with --ignore {name}"),
-                None => format!("{cause}, or leave the column out with --ignore"),
+                Some(name) => format!("{said}, or leave the column out with --ignore {name}"),
+                None => format!("{said}, or leave the column out with --ignore"),
             },
             None => return error,
         },
-        None => return error,
     };
     error.context(advice)
 }
@@ -126,21 +124,22 @@ fn train_keeping(
     params: &Params,
     checkpoints: Option<&mut Checkpoints>,
 ) -> Result<Detector> {
-    let (encoder, matrix) = {
-        let _reading = Reading::start(&input.name());
-        Encoder::fit_encode_as(&stoppable(input), roles, params.scale)?
-    };
-    let training = Training::start(params.steps);
-    let mut first = true;
+    let mut training = None;
     let mut observe = |progress: Progress| {
-        if std::mem::take(&mut first) && progress.step > 1 {
+        if training.is_none() && progress.step > 1 {
             let (done, steps) = (progress.step - 1, progress.steps);
             log::note(&format!("going on after step {done} of {steps}"));
         }
-        training.step(progress)
+        training.get_or_insert_with(|| Training::start(progress.steps)).step(progress)
     };
-    Ok(match checkpoints {
-        Some(checkpoints) => checkpoints.fit(params, encoder, &matrix, &mut observe)?,
-        None => diad::fit(params, encoder, &matrix, &mut observe)?,
-    })
+    let source = stoppable(input);
+    let mut fitting = params.fitting(&source).roles(roles.clone()).progress(&mut observe);
+    if let Some(checkpoints) = checkpoints {
+        fitting = fitting.checkpoints(checkpoints);
+    }
+    let read = {
+        let _reading = Reading::start(&input.name());
+        fitting.read()?
+    };
+    Ok(read.run()?)
 }

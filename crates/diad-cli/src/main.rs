@@ -37,7 +37,7 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Say on standard error what is done; twice for more
+    /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// How standard error is written
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
     if error.chain().any(is_closed_pipe) {
         return ExitCode::SUCCESS;
     }
-    log::complain(&error.to_string());
+    log::complain(&output::sentence(&error));
     ExitCode::from(if stop::is_stop(&error) { STOPPED } else { USER_ERROR })
 }
 

@@ -97,6 +97,14 @@ impl Pending {
     }
 }
 
+/// What an error says, with settings named as options.
+pub fn sentence(error: &anyhow::Error) -> String {
+    match error.chain().next().and_then(|first| first.downcast_ref::<diad::Error>()) {
+        Some(error) => error.message(diad::Dialect::Options),
+        None => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,116 +1,157 @@
-//! The settings of a fit as options.
+//! The declared settings as options.
 
-use std::fmt::Display;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use diad::settings::{Kind, Setting, Value, Word};
+use diad::{Dialect, Learner, Params};
 
-use clap::{Args, ValueEnum};
-use diad::{Params, Scale};
+/// The settings of a fit.
+#[derive(Clone)]
+pub struct FitSettings(Given);
 
-/// Where the settings start from.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-pub enum Preset {
-    /// What did best over many tables
-    Default,
-    /// What the paper describes: trees alone, three times as many, trained twice as long
-    Paper,
+/// The settings of a tuning.
+#[derive(Clone)]
+pub struct TuneSettings(Given);
+
+/// What was given: the preset or learner, if any, and settings by name.
+#[derive(Clone)]
+struct Given {
+    choice: Option<String>,
+    settings: Vec<(&'static str, Value)>,
 }
 
-impl Preset {
-    fn params(self) -> Params {
-        match self {
-            Self::Default => Params::default(),
-            Self::Paper => Params::paper(),
+impl FitSettings {
+    /// The settings of a fit, checked.
+    pub fn params(&self) -> diad::Result<Params> {
+        let preset = self.0.choice.as_deref().unwrap_or("default");
+        Params::of(preset, self.0.settings.iter().cloned())
+    }
+}
+
+impl TuneSettings {
+    /// The way to learn and its settings, checked.
+    pub fn learner(&self) -> diad::Result<Learner> {
+        Learner::of(self.0.choice.as_deref(), self.0.settings.iter().cloned())
+    }
+}
+
+impl Args for FitSettings {
+    fn augment_args(command: Command) -> Command {
+        let preset = choice("preset", "The settings to start from", Params::PRESETS).default_value("default");
+        let heading = "Settings of the training";
+        let options = Params::declared().iter().map(option);
+        command.args(std::iter::once(preset).chain(options).map(|option| option.help_heading(heading)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FitSettings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(Given::of(matches, "preset", Params::declared().iter())))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for TuneSettings {
+    fn augment_args(command: Command) -> Command {
+        let help = "How to learn [default: functions, or descent where a loss is given]";
+        let learner = choice("learner", help, Learner::NAMES).help_heading("Settings of the tuning");
+        let options = Learner::declared().into_iter().map(|(setting, learners)| match learners[..] {
+            [only] => option(setting).help_heading(format!("Settings of --learner {only}")),
+            _ => option(setting).help_heading("Settings of the tuning"),
+        });
+        command.arg(learner).args(options)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for TuneSettings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let declared = Learner::declared();
+        Ok(Self(Given::of(matches, "learner", declared.into_iter().map(|(setting, _)| setting))))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Given {
+    fn of(matches: &ArgMatches, choice: &str, declared: impl Iterator<Item = &'static Setting>) -> Self {
+        let given =
+            |setting: &'static Setting| Some((setting.name, matches.get_one::<Value>(setting.name)?.clone()));
+        Self {
+            choice: matches.get_one::<String>(choice).cloned(),
+            settings: declared.filter_map(given).collect(),
         }
     }
 }
 
-/// The help of a setting, with its default.
-fn help<T: Display + PartialEq>(text: &str, default: T, paper: T) -> String {
-    if default == paper {
-        format!("{text} [default: {default}]")
-    } else {
-        format!("{text} [default: {default}; paper: {paper}]")
+/// The option of a choice among words.
+fn choice(name: &'static str, help: &'static str, words: &[Word]) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name("NAME")
+        .help(help)
+        .value_parser(PossibleValuesParser::new(named(words)))
+}
+
+fn named(words: &[Word]) -> Vec<PossibleValue> {
+    words.iter().map(|word| PossibleValue::new(word.name).help(word.help)).collect()
+}
+
+/// The option of a setting.
+fn option(setting: &'static Setting) -> Arg {
+    let mut notes = vec![format!("default: {}", setting.default.typed())];
+    notes.extend(setting.paper.as_ref().map(|paper| format!("paper: {}", paper.typed())));
+    notes.extend(setting.range.map(str::to_owned));
+    let help = format!("{} [{}]", setting.help, notes.join("; "));
+    let option = Arg::new(setting.name).long(setting.option()).help(help).allow_negative_numbers(true);
+    match setting.kind {
+        Kind::Word(words) => {
+            let parser = PossibleValuesParser::new(named(words)).map(Value::Word);
+            option.value_name("NAME").value_parser(parser)
+        }
+        // Given alone, it is on; --name=false turns it off.
+        Kind::Switch => option
+            .value_name("true|false")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_parser(Typed(setting)),
+        Kind::Count => option.value_name("N").value_parser(Typed(setting)),
+        _ => option.value_name("X").value_parser(Typed(setting)),
     }
 }
 
-/// Declares every setting once: as an option and as a field of [`Params`].
-macro_rules! settings {
-    ($($name:ident: $type:ty, $value:literal, $text:literal;)*) => {
-        /// Every setting of a fit.
-        #[derive(Args)]
-        #[command(next_help_heading = "Settings of the training")]
-        pub struct Settings {
-            /// The settings to start from
-            #[arg(long, value_enum, value_name = "NAME", default_value_t = Preset::Default)]
-            preset: Preset,
-            $(#[arg(
-                long,
-                value_name = $value,
-                help = help($text, shown(&Params::default().$name), shown(&Params::paper().$name)),
-            )]
-            $name: Option<$type>,)*
-        }
+/// Reads the value of a setting.
+#[derive(Clone)]
+struct Typed(&'static Setting);
 
-        impl From<Settings> for Params {
-            fn from(given: Settings) -> Self {
-                let preset = given.preset.params();
-                let preset = given.steps.map_or(preset.clone(), |steps| preset.with_steps(steps));
-                Self { $($name: given.$name.map_or(preset.$name, Into::into),)* }
-            }
-        }
-    };
-}
+impl TypedValueParser for Typed {
+    type Value = Value;
 
-settings! {
-    scale: Scales, "SCALE", "In which scale the model sees columns: in proportion, bent so that huge values do not squeeze all others together, or both";
-    weight_trees: f64, "X", "Weight of the trees in the score; 0 trains none";
-    weight_tails: f64, "X", "Weight of how far into the tails of its columns a row lies";
-    weight_isolation: f64, "X", "Weight of how soon a row is alone when rows are cut apart at random, in planes of two columns";
-    weight_clusters: f64, "X", "Weight of the same with cuts that look for small groups of rows";
-    weight_surprise: f64, "X", "Weight of how much rarer two values are together than their columns alone would have it";
-    layers: usize, "N", "Layers of trees; a layer's trees may build on the outputs of all earlier layers";
-    trees: usize, "N", "Trees in each layer";
-    grove: usize, "N", "Trees of a layer that build on the same earlier trees; where there are more, they form several groves";
-    depth: usize, "N", "Splits in each tree; a tree has 2^depth leaves";
-    outputs: usize, "N", "Outputs of each tree: the first is its score, all are offered to later layers";
-    attention: usize, "N", "Length of the attention keys and queries between layers";
-    feature_share: f64, "X", "Share of the features a tree may choose from (at least two)";
-    interactions: usize, "N", "Most features a tree may use: 2 for a GA²M, 1 for a GAM";
-    batch: usize, "N", "Rows per training step, and uniform points per step";
-    steps: usize, "N", "Training steps";
-    warmup: usize, "N", "Steps over which the learning rate rises to its full value, at most half the steps";
-    learning_rate: f64, "X", "Adam's learning rate after the warm-up";
-    anneal: usize, "N", "Steps over which the temperature falls from 1 to its minimum, at most half the steps";
-    min_temperature: f64, "X", "The temperature of the splits after annealing, in training and in scoring";
-    smoothing: f64, "X", "Added to the count and the volume of every leaf";
-    damping: f64, "X", "Share of the new sparsity in each update of the leaf weights";
-    dropout: f64, "X", "Chance that a tree is left out of the loss at a step";
-    seed: u64, "N", "Seed of every random choice";
-}
-
-/// The scales by the names of their options.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-pub enum Scales {
-    Linear,
-    Bent,
-    Both,
-}
-
-impl From<Scales> for Scale {
-    fn from(scale: Scales) -> Self {
-        match scale {
-            Scales::Linear => Self::Linear,
-            Scales::Bent => Self::Bent,
-            Scales::Both => Self::Both,
-        }
-    }
-}
-
-/// A setting as it is typed.
-fn shown<T: serde::Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(text)) => text,
-        Ok(value) => value.to_string(),
-        Err(error) => error.to_string(),
+    fn parse_ref(
+        &self,
+        command: &Command,
+        _: Option<&Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Value, clap::Error> {
+        self.0.parse(&value.to_string_lossy()).map_err(|error| {
+            clap::Error::raw(ErrorKind::ValueValidation, error.message(Dialect::Options)).with_cmd(command)
+        })
     }
 }
 
@@ -121,81 +162,55 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Line {
+    struct Fit {
         #[command(flatten)]
-        settings: Settings,
+        settings: FitSettings,
+    }
+
+    #[derive(Parser)]
+    struct Tune {
+        #[command(flatten)]
+        settings: TuneSettings,
     }
 
     fn params(args: &[&str]) -> Params {
-        Line::parse_from([&["line"], args].concat()).settings.into()
+        Fit::parse_from([&["fit"], args].concat()).settings.params().unwrap()
+    }
+
+    fn learner(args: &[&str]) -> Learner {
+        Tune::parse_from([&["tune"], args].concat()).settings.learner().unwrap()
     }
 
     #[test]
     fn the_presets_are_those_of_the_library() {
         assert_eq!(params(&[]), Params::default());
         assert_eq!(params(&["--preset", "paper"]), Params::paper());
-        assert_eq!(params(&["--preset", "paper", "--trees", "9"]), Params { trees: 9, ..Params::paper() });
+        assert_eq!(params(&["--preset", "paper", "--trees", "9"]), Params::paper().trees(9));
+        assert_eq!(params(&["--steps", "100"]), Params::default().with_steps(100));
     }
 
     #[test]
-    fn every_setting_has_an_option_and_is_listed() {
-        let params_json = serde_json::to_value(Params::default()).unwrap();
-        let listed = Params::default().listed();
-        for field in params_json.as_object().unwrap().keys() {
-            let name = field.replace('_', "-");
-            assert!(listed.iter().any(|(listed, _)| *listed == name), "{field} is not listed");
+    fn every_setting_has_an_option() {
+        let wanted = Params::paper().steps(2001).seed(7);
+        let args: Vec<String> =
+            wanted.listed().into_iter().map(|(name, value)| format!("--{name}={value}")).collect();
+        assert_eq!(params(&args.iter().map(String::as_str).collect::<Vec<_>>()), wanted);
+        let command = <Tune as clap::CommandFactory>::command();
+        for (setting, _) in Learner::declared() {
+            assert!(command.get_arguments().any(|option| option.get_long() == Some(&setting.option())));
         }
     }
 
     #[test]
-    fn every_option_sets_its_own_setting() {
-        // No value is another's or a default, so that no two can be mixed up unseen.
-        let given = Params {
-            scale: Scale::Bent,
-            weight_trees: 1.25,
-            weight_tails: 0.75,
-            weight_isolation: 0.25,
-            weight_clusters: 2.5,
-            weight_surprise: 1.75,
-            layers: 4,
-            trees: 301,
-            grove: 302,
-            depth: 5,
-            outputs: 6,
-            attention: 13,
-            feature_share: 0.45,
-            interactions: 1,
-            batch: 2049,
-            steps: 2001,
-            warmup: 1001,
-            learning_rate: 0.002,
-            anneal: 1002,
-            min_temperature: 0.11,
-            smoothing: 51.5,
-            damping: 0.12,
-            dropout: 0.76,
-            seed: 14,
+    fn switches_can_be_turned_on_and_off() {
+        let Learner::Descent(given) = learner(&["--loss", "bce", "--freeze-structure", "--upsample=false"])
+        else {
+            panic!("a loss descends");
         };
-        assert!(given.validate().is_ok());
-        let options = serde_json::to_value(&given).unwrap();
-        let options = options.as_object().unwrap();
-        let values: std::collections::HashSet<String> = options.values().map(ToString::to_string).collect();
-        assert_eq!(values.len(), options.len());
-        let args: Vec<String> = options
-            .iter()
-            .map(|(field, value)| format!("--{}={}", field.replace('_', "-"), shown(value)))
-            .collect();
-        assert_eq!(params(&args.iter().map(String::as_str).collect::<Vec<&str>>()), given);
-        for (name, value) in given.listed() {
-            assert_eq!(value, shown(&options[&name.replace('-', "_")]), "{name}");
-        }
-    }
-
-    #[test]
-    fn few_steps_shorten_the_warmup_and_the_annealing() {
-        let few = params(&["--steps", "100"]);
-        assert_eq!((few.warmup, few.anneal), (50, 50));
-        assert!(few.validate().is_ok());
-        assert_eq!(params(&["--steps", "100", "--warmup", "80"]).warmup, 80);
+        assert!(given.freeze_structure && !given.upsample && given.loss == diad::Loss::Bce);
+        assert_eq!(
+            learner(&["--prior", "0", "--seed", "3"]),
+            diad::FunctionParams::default().prior(0.0).seed(3).into()
+        );
     }
 }

@@ -4,17 +4,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Result, bail};
-use clap::ValueEnum;
+use anyhow::Result;
 use diad::explain::{Explainer, compare};
 use diad::table::printable;
-use diad::{Detector, Labelled, Learner, Loss, TuneParams, Tuned};
+use diad::{Detector, Labelled, Tuned};
 
 use crate::columns::plural;
 use crate::input::Input;
 use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Tuning};
+use crate::settings::TuneSettings;
 use crate::stop;
 
 /// Let a model learn from a few labelled rows
@@ -34,50 +34,8 @@ pub struct Args {
     /// A table of other labelled rows by which settings are chosen
     #[arg(long, value_name = "TABLE")]
     valid: Option<PathBuf>,
-    /// How to learn [default: functions, or descent where a loss is given]
-    #[arg(long, value_enum)]
-    learner: Option<Learners>,
-    /// The loss of the descent [default: auc]
-    #[arg(long, value_enum)]
-    loss: Option<Losses>,
-    /// By how much an anomaly must score higher than a normal row, for --loss auc [default: 1; paper: 0]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    margin: Option<f64>,
-    /// Let the descent leave splits as they are and move the weights of leaves alone
-    #[arg(long)]
-    freeze_structure: bool,
-    /// Most steps of the descent [default: 400]
-    #[arg(long, value_name = "N")]
-    steps: Option<usize>,
-    /// Learning rate of the descent [default: 0.002]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    learning_rate: Option<f64>,
-    /// What one unit of the model's score counts against the labels, as log odds, before held-out labels say otherwise; 0
-    /// forgets it [default: 0.6]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    prior: Option<f64>,
-    /// How far learned functions may go, as a standard deviation of log odds [default: 6]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    amplitude: Option<f64>,
-    /// Seed of what is drawn at random
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Learners {
-    /// Curves and grids are added to the score
-    Functions,
-    /// The trees are moved by Adam, as in the paper
-    Descent,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Losses {
-    /// Pairs of an anomaly and a normal row in the wrong order
-    Auc,
-    /// Binary cross-entropy
-    Bce,
+    #[command(flatten)]
+    settings: TuneSettings,
 }
 
 const EXAMPLES: &str = "\
@@ -94,44 +52,8 @@ const NAMED_CHANGES: usize = 5;
 /// Fewer labelled anomalies than this are called few.
 const FEW: usize = 15;
 
-impl Args {
-    fn params(&self) -> Result<TuneParams> {
-        let plain = TuneParams::default();
-        let descends = match self.learner {
-            Some(learner) => learner == Learners::Descent,
-            None => self.loss.is_some(),
-        };
-        let of_descent = [
-            ("--loss", self.loss.is_some()),
-            ("--margin", self.margin.is_some()),
-            ("--freeze-structure", self.freeze_structure),
-            ("--steps", self.steps.is_some()),
-            ("--learning-rate", self.learning_rate.is_some()),
-        ];
-        let of_functions = [("--prior", self.prior.is_some()), ("--amplitude", self.amplitude.is_some())];
-        let (idle, learner) =
-            if descends { (&of_functions[..], "functions") } else { (&of_descent[..], "descent") };
-        if let Some((option, _)) = idle.iter().find(|(_, given)| *given) {
-            bail!("{option} is of --learner {learner}; leave it away, or add --learner {learner}");
-        }
-        Ok(TuneParams {
-            learner: if descends { Learner::Descent } else { Learner::Functions },
-            prior: self.prior.unwrap_or(plain.prior),
-            amplitude: self.amplitude.unwrap_or(plain.amplitude),
-            loss: if self.loss == Some(Losses::Bce) { Loss::Bce } else { Loss::Auc },
-            margin: self.margin.unwrap_or(plain.margin),
-            freeze_structure: self.freeze_structure,
-            steps: self.steps.unwrap_or(plain.steps),
-            learning_rate: self.learning_rate.unwrap_or(plain.learning_rate),
-            seed: self.seed,
-            ..plain
-        })
-    }
-}
-
 pub fn run(args: &Args) -> Result<()> {
-    let params = args.params()?;
-    params.validate()?;
+    let learner = args.settings.learner()?;
     let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
     inputs.extend(args.valid.as_deref());
     let target = output::check(&args.output, &inputs)?;
@@ -155,11 +77,13 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let tuned = {
         let tuning = Tuning::start();
-        first.tune(&labelled, validation.as_ref(), &params, &mut |progress| tuning.step(progress))?
+        let mut observe = |progress| tuning.step(progress);
+        let tuned = first.tuning(&labelled).learner(learner.clone()).validation(validation.as_ref());
+        tuned.progress(&mut observe).run()?
     };
     let areas = {
         let _checking = Reading::start_with("Checking the labels by holding them out");
-        first.cross_validate(&labelled, &params)?
+        first.cross_validate(&labelled, &learner)?
     };
     if stop::requested() {
         return Err(diad::Error::Stopped.into());

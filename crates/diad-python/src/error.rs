@@ -4,7 +4,7 @@ use diad::{Error, table};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 
-/// An error with the sentence the command line would give.
+/// An error with the sentence the command line would give, but for the names of settings.
 pub fn raise(error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let sentence = error.to_string();
@@ -14,7 +14,8 @@ pub fn raise(error: impl Into<Error>) -> PyErr {
             PyTypeError::new_err(sentence)
         }
         Error::Memory { .. } => PyMemoryError::new_err(sentence),
-        Error::Stopped | Error::Diverged => PyRuntimeError::new_err(sentence),
+        Error::Stopped | Error::Diverged | Error::TuningDiverged => PyRuntimeError::new_err(sentence),
+        Error::SettingKind { .. } | Error::UnknownSetting { .. } => PyTypeError::new_err(sentence),
         _ => PyValueError::new_err(sentence),
     }
 }

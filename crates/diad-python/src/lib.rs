@@ -15,9 +15,9 @@ use pyo3::prelude::*;
 /// The compiled part of the package.
 #[pymodule(gil_used = true)]
 fn _diad(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let names = diad::Params::default().listed().into_iter().map(|(name, _)| name.replace('-', "_"));
-    // The seed is given as `random_state`.
-    module.add("SETTINGS", names.filter(|name| name != "seed").collect::<Vec<String>>())?;
+    module.add("FIT_SETTINGS", settings::described(diad::Params::declared()))?;
+    let tuning = diad::Learner::declared().into_iter().map(|(setting, _)| setting);
+    module.add("TUNE_SETTINGS", settings::described(tuning))?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(input::hold, module)?)?;
     module.add_class::<input::Held>()?;

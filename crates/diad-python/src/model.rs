@@ -61,8 +61,8 @@ impl Model {
             let named = columns.names.is_some();
             let view = columns.view(|width| Ok(Encoder::plain_names(width)))?;
             let detector = run(table.py(), threads, callback, |monitor| {
-                let (encoder, matrix) = Encoder::fit_encode_as(&monitor.watch(&view), &roles, params.scale)?;
-                diad::fit(&params, encoder, &matrix, &mut |progress| monitor.step(progress))
+                let (table, mut observe) = (monitor.watch(&view), |progress| monitor.step(progress));
+                params.fitting(&table).roles(roles).progress(&mut observe).run()
             })?;
             let (names, width) = (view.names().to_vec(), view.names().len());
             Ok((Self { detector: Arc::new(detector), names: Some(names) }, width, named))
@@ -97,7 +97,7 @@ impl Model {
         validation: Option<(Bound<'_, PyAny>, PyReadonlyArray1<'_, f64>)>,
     ) -> PyResult<(Self, Option<[f64; 2]>)> {
         let py = table.py();
-        let params = settings::tune_params(settings, seed)?;
+        let learner = settings::learner(settings, seed)?;
         let labelled = self.labelled(table, &labels, threads)?;
         let validation =
             validation.map(|(table, labels)| self.labelled(&table, &labels, threads)).transpose()?;
@@ -106,8 +106,9 @@ impl Model {
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(oddity)?, 3)?;
         }
         let tuned = run(py, threads, None, |monitor| {
-            self.detector
-                .tune(&labelled, validation.as_ref(), &params, &mut |progress| monitor.tuning(progress))
+            let mut observe = |progress| monitor.tuning(progress);
+            let tuning = self.detector.tuning(&labelled).learner(learner).validation(validation.as_ref());
+            tuning.progress(&mut observe).run()
         })?;
         let names = self.names.clone();
         Ok((Self { detector: Arc::new(tuned.detector), names }, tuned.validation))

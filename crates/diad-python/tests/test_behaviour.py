@@ -166,7 +166,8 @@ def test_seeds(plain):
         ({"trees": -1}, TypeError, "trees is -1, but it must be a whole number"),
         ({"dropout": "much"}, TypeError, 'dropout is "much", but it must be a number'),
         ({"dropout": [1]}, TypeError, "dropout is [1], but it must be a number or a word"),
-        ({"scale": "odd"}, ValueError, 'scale is "odd", but it must be a word such as "both"'),
+        ({"scale": "odd"}, ValueError, 'scale is "odd", but it must be "linear", "bent" or "both"'),
+        ({"feature_share": 2.0}, ValueError, "feature_share is 2, but it must be above 0 and at most 1"),
         ({"preset": "best"}, ValueError, 'preset is "best", but it must be "default" or "paper"'),
         ({"ignore": ["q"]}, ValueError, 'the table has no column "q"'),
     ],
@@ -178,10 +179,19 @@ def test_settings_are_checked(plain, settings, kind, message):
 
 
 def test_every_setting_of_the_library_is_a_parameter():
-    from diad._diad import SETTINGS
+    from diad._settings import NAMES
 
     others = {"contamination", "preset", "random_state", "n_jobs", "verbose", "callback", "categorical", "numeric", "ignore"}
-    assert set(diad.DIAD._get_param_names()) == {*SETTINGS, *others}
+    assert set(diad.DIAD._get_param_names()) == {*NAMES, *others}
+    for name in NAMES:
+        assert f"\n{name} : " in diad.DIAD.__doc__, name
+
+
+def test_every_setting_of_a_tuning_is_documented():
+    from diad._diad import TUNE_SETTINGS
+
+    for name, *_ in TUNE_SETTINGS:
+        assert f"\n{name} : " in diad.DIAD.tune.__doc__, name
 
 
 def test_settings_reach_the_model(plain):

@@ -73,6 +73,12 @@ def test_validation_and_settings(few):
         detector.tune(X, y, prior=-1.0)
     with pytest.raises(TypeError, match='there is no setting "priors"'):
         detector.tune(X, y, priors=1.0)
+    with pytest.raises(ValueError, match="margin only applies to learner descent; remove it"):
+        detector.tune(X, y, margin=1.0)
+    with pytest.raises(ValueError, match='learner is "trees", but it must be "functions" or "descent"'):
+        detector.tune(X, y, learner="trees")
+    descended = detector.tune(X, y, learner="descent", steps=20, margin=0.0).decision_scores_
+    np.testing.assert_array_equal(detector.tune(X, y, loss="auc", steps=20, margin=0.0).decision_scores_, descended)
 
 
 def test_odd_labels_are_said(few):

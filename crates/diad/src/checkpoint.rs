@@ -30,25 +30,27 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// A folder in which a fit keeps how far it is, from time to time.
 ///
 /// ```
-/// use diad::{Checkpoints, Error, Params, encode::Encoder, table::Table};
+/// use diad::{Checkpoints, Error, Params, table::Table};
 /// use std::ops::ControlFlow;
 ///
 /// let folder = tempfile::tempdir().expect("a folder");
 /// let table = Table::new(vec!["x".into()], vec![(0..40).map(|i| f64::from(i % 7)).collect()])?;
-/// let params = Params { steps: 8, warmup: 2, anneal: 4, trees: 4, batch: 16, ..Params::default() };
-/// let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale)?;
-/// let stop_at = |last| move |progress: diad::Progress| match progress.step == last {
-///     true => ControlFlow::Break(()),
-///     false => ControlFlow::Continue(()),
-/// };
+/// let params = Params::default().with_steps(8).trees(4).batch(16);
 ///
 /// let mut first = Checkpoints::new(folder.path())?;
-/// let stopped = first.fit(&params, encoder.clone(), &matrix, &mut stop_at(5));
+/// let stopped = params
+///     .fitting(&table)
+///     .checkpoints(&mut first)
+///     .progress(&mut |progress| match progress.step == 5 {
+///         true => ControlFlow::Break(()),
+///         false => ControlFlow::Continue(()),
+///     })
+///     .run();
 /// assert!(matches!(stopped, Err(Error::Stopped)));
 /// drop(first);
 ///
 /// let mut second = Checkpoints::new(folder.path())?;
-/// let detector = second.fit(&params, encoder, &matrix, &mut stop_at(0))?;
+/// let detector = params.fitting(&table).checkpoints(&mut second).run()?;
 /// assert_eq!(second.resumed(), Some(5));
 /// // Save the detector, then:
 /// second.finish();
@@ -98,12 +100,8 @@ impl Checkpoints {
         self.resumed
     }
 
-    /// As [`crate::fit`], going on from the checkpoint if there is one. The model is the same, bit for bit, as without
-    /// any interruption. A fit that `observe` stops leaves a checkpoint of its last step.
-    ///
-    /// # Errors
-    /// As [`crate::fit`], or if the checkpoint is of another fit or cannot be read or written.
-    pub fn fit(
+    /// Trains, going on from the checkpoint if there is one.
+    pub(crate) fn fit(
         &mut self,
         params: &Params,
         encoder: Encoder,

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::params::Scale;
+use crate::Scale;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, ReadAs, Selection, Source, Table, Texts, Values};
 use crate::{Error, Result};
@@ -14,18 +14,21 @@ use crate::{Error, Result};
 mod column;
 mod survey;
 
-pub use column::{Bend, Column, Feature, Gaps, Kind, Level, MOST_LEVELS, Scaler, View};
+#[cfg(test)]
+pub(crate) use column::{Bend, MOST_LEVELS};
+pub use column::{Column, Gaps, Kind, Level};
+pub(crate) use column::{Feature, Scaler, View};
 pub use survey::{LeftOut, Reason, Roles, Survey, Surveyed};
 
 /// Rows encoded at a time.
 const BLOCK_ROWS: usize = 64;
 
 /// Most values of a matrix to train on. Of a larger table a sample of the rows is taken.
-pub const MOST_CELLS: usize = 1 << 28;
+pub(crate) const MOST_CELLS: usize = 1 << 28;
 
 /// Rows of scaled features, row after row: what the model is trained on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     /// Features per row.
     pub width: usize,
     /// `rows × width` values.
@@ -46,14 +49,12 @@ impl Matrix {
 /// Knows which columns are features and how each is scaled. A column of one value is none: it tells nothing of any row.
 ///
 /// ```
-/// use diad::encode::Encoder;
-/// use diad::{Scale, table::Table};
+/// use diad::{Params, table::Table};
 ///
 /// let names = vec!["id".into(), "height".into()];
 /// let table = Table::new(names, vec![vec![7.0, 8.0, 9.0], vec![1.5, 2.0, 1.75]])?;
-/// let encoder = Encoder::fit(&table, &["id"], Scale::Linear)?;
-/// assert_eq!(encoder.columns()[0].name, "height");
-/// assert_eq!(encoder.encode(&table)?.values, [-1.0, 1.0, 0.0]);
+/// let training = Params::default().fitting(&table).ignore("id").read()?;
+/// assert_eq!(training.encoder().columns()[0].name, "height");
 /// # Ok::<(), diad::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,7 +73,8 @@ impl Encoder {
     ///
     /// # Errors
     /// If a number is infinite, if all columns are constant, or if there are fewer than two rows or no features.
-    pub fn fit(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<Self> {
+    #[cfg(test)]
+    pub(crate) fn fit(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<Self> {
         let roles = ignored.iter().fold(Roles::default(), |roles, &name| roles.ignore(name));
         Self::of(&Survey::of(source, &roles)?, scale)
     }
@@ -82,7 +84,8 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::fit`], or if the matrix does not fit into memory.
-    pub fn fit_encode(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, Matrix)> {
+    #[cfg(test)]
+    pub(crate) fn fit_encode(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<(Self, Matrix)> {
         let roles = ignored.iter().fold(Roles::default(), |roles, &name| roles.ignore(name));
         Self::fit_encode_as(source, &roles, scale)
     }
@@ -92,7 +95,7 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::fit_encode`].
-    pub fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
+    pub(crate) fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
         let survey = Survey::of(source, roles)?;
         let encoder = Self::of(&survey, scale)?;
         tracing::info!(
@@ -109,6 +112,7 @@ impl Encoder {
         if matrix.rows() != rows.min(most) || matrix.values.iter().any(|value| value.abs() > 1.0) {
             return Err(Error::Changed);
         }
+        debug_assert!(matrix.values.iter().all(|value| value.is_finite()));
         tracing::info!(rows = matrix.rows(), "read the training rows");
         Ok((encoder, matrix))
     }
@@ -117,7 +121,7 @@ impl Encoder {
     ///
     /// # Errors
     /// If all columns are constant or left out, or if there are fewer than two rows.
-    pub fn of(survey: &Survey, scale: Scale) -> Result<Self> {
+    pub(crate) fn of(survey: &Survey, scale: Scale) -> Result<Self> {
         if survey.rows() < 2 {
             return Err(Error::TooFewRows { rows: survey.rows() as usize });
         }
@@ -152,7 +156,7 @@ impl Encoder {
 
     /// What the model sees, in order: every column once, then whether the value is missing for those with gaps, then
     /// some columns in a second scale.
-    pub fn features(&self) -> &[Feature] {
+    pub(crate) fn features(&self) -> &[Feature] {
         &self.features
     }
 
@@ -207,26 +211,14 @@ impl Encoder {
     }
 
     /// The scales of the features, in order.
-    pub fn scalers(&self) -> Vec<Scaler> {
+    pub(crate) fn scalers(&self) -> Vec<Scaler> {
         let scaler = |feature: &Feature| Scaler::new(&self.columns[feature.column as usize], feature.view);
         self.features.iter().map(scaler).collect()
     }
 
     /// What the features of a row mean, column by column, such as `job = student` or `age = missing`.
-    ///
-    /// ```
-    /// use diad::encode::Encoder;
-    /// use diad::{Scale, table::{Table, Texts, Values}};
-    ///
-    /// let jobs: Texts = [Some("clerk"), Some("clerk"), Some("student")].into_iter().collect();
-    /// let columns = vec![Values::Texts(jobs), Values::Numbers(vec![30.0, f64::NAN, 20.0])];
-    /// let table = Table::of(vec!["job".into(), "age".into()], columns)?;
-    /// let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Linear)?;
-    /// assert_eq!(encoder.describe(matrix.row(2)), ["job = student", "age = 20"]);
-    /// assert_eq!(encoder.describe(matrix.row(1)), ["job = clerk", "age = missing"]);
-    /// # Ok::<(), diad::Error>(())
-    /// ```
-    pub fn describe(&self, features: &[f32]) -> Vec<String> {
+    #[cfg(test)]
+    pub(crate) fn describe(&self, features: &[f32]) -> Vec<String> {
         let missing: HashSet<u32> = (self.features.iter().zip(features))
             .filter(|(feature, value)| feature.view == View::Missing && **value > 0.0)
             .map(|(feature, _)| feature.column)
@@ -288,7 +280,7 @@ impl Encoder {
     /// # Errors
     /// Names the columns that are missing, or the first value that is infinite, not of its column's kind, or missing
     /// where the training had none missing.
-    pub fn find<'a>(&self, batch: &'a Table) -> Result<Vec<Cow<'a, [f64]>>> {
+    pub(crate) fn find<'a>(&self, batch: &'a Table) -> Result<Vec<Cow<'a, [f64]>>> {
         let positions: HashMap<&str, usize> =
             batch.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
         let place = |column: &Column| {
@@ -322,7 +314,7 @@ impl Encoder {
     ///
     /// # Errors
     /// If a column is missing, a value is missing or infinite, or the matrix does not fit into memory.
-    pub fn encode(&self, source: &dyn Source) -> Result<Matrix> {
+    pub(crate) fn encode(&self, source: &dyn Source) -> Result<Matrix> {
         let rows = match source.open(&self.selection())?.rows() {
             Some(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
             None => count_rows(source)?,
@@ -334,7 +326,7 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::find`].
-    pub fn encode_batch(&self, batch: &Table, out: &mut Vec<f32>) -> Result<()> {
+    pub(crate) fn encode_batch(&self, batch: &Table, out: &mut Vec<f32>) -> Result<()> {
         let columns = self.find(batch)?;
         let scalers = self.scalers();
         let (start, width) = (out.len(), self.features.len());

@@ -1,12 +1,15 @@
 //! The one error type of the library. Every message is a sentence that names the column, the row
 //! or the setting concerned and says what to do about it.
 
+mod dialect;
 mod fault;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::table::{Place, printable, quoted};
+pub use dialect::Dialect;
 pub use fault::{CheckpointFault, ModelFault};
 
 /// What can go wrong, in words a user can act on.
@@ -19,12 +22,38 @@ pub enum Error {
     /// A setting is outside its range.
     #[error("{name} is {value}, but it must be {must}")]
     Setting {
-        /// The setting's name, as on the command line.
+        /// The setting's name.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        must: Cow<'static, str>,
+    },
+    /// A setting has a value of another kind.
+    #[error("{name} is {value}, but it must be {must}")]
+    SettingKind {
+        /// The setting's name.
         name: &'static str,
         /// What was given.
         value: String,
         /// What is allowed.
         must: &'static str,
+    },
+    /// There is no such setting.
+    #[error("there is no setting {}; the settings are {}", quoted(name), known.join(", "))]
+    UnknownSetting {
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+    },
+    /// A setting that the chosen way to learn does not have.
+    #[error("{}", dialect::other_learner(Dialect::Names, name, learner))]
+    OtherLearner {
+        /// The setting's name.
+        name: &'static str,
+        /// The learner it applies to.
+        learner: &'static str,
     },
     /// The work was stopped by the caller.
     #[error("stopped before it finished")]
@@ -48,10 +77,14 @@ pub enum Error {
         room: usize,
     },
     /// Training ended in numbers that are not finite or absurdly large.
-    #[error(
-        "the training ended in numbers that make no sense; use a larger --smoothing or a smaller --learning-rate"
-    )]
+    #[error("{}", dialect::diverged(Dialect::Names))]
     Diverged,
+    /// Tuning ended in numbers that are not finite or absurdly large.
+    #[error("{}", dialect::tuning_diverged(Dialect::Names))]
+    TuningDiverged,
+    /// A model that cannot be written as a file.
+    #[error("the model cannot be written as a file: {0}")]
+    Unwritable(ModelFault),
     /// The rows of a table were not the same when they were read a second time.
     #[error("the table changed while it was being read; try again when nothing else writes to it")]
     Changed,
@@ -184,11 +217,7 @@ pub enum Error {
     #[error("no column is left to learn from; ignore fewer columns")]
     NoFeatures,
     /// Every column was left out, though nobody asked for it.
-    #[error(
-        "no column is left to learn from: column {} is left out because {reason}; {}give more columns",
-        quoted(name),
-        if *can_be_told { "say what it is with --numeric or --categorical, or " } else { "" }
-    )]
+    #[error("{}", dialect::all_left_out(Dialect::Names, name, reason, *can_be_told))]
     AllLeftOut {
         /// The first of them.
         name: String,

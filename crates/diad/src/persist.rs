@@ -11,10 +11,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Params;
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
 use crate::model::{Layer, Model, Selectors, Shape};
-use crate::params::{self, Params};
 use crate::score::additive::{Additive, Part, TREES};
 use crate::score::function::{Curve, Functions, Grid, spaced};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
@@ -41,7 +41,7 @@ struct Header {
     /// What a reader must know of to read the file rightly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     requires: Vec<String>,
-    #[serde(deserialize_with = "params::of_any_version")]
+    #[serde(deserialize_with = "crate::settings::of_any_version")]
     params: Params,
     encoder: Encoder,
     training_rows: u64,
@@ -85,7 +85,7 @@ struct PartHeader {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FirstHeader {
-    #[serde(deserialize_with = "params::of_any_version")]
+    #[serde(deserialize_with = "crate::settings::of_any_version")]
     params: Params,
     encoder: Encoder,
     training_rows: u64,

@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose model cannot be made may panic")]
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use diad::encode::{Encoder, Roles};
 use diad::explain::Explainer;
 use diad::table::{Reader, Selection, Source, Table, Texts, Values};
-use diad::{Detector, Error, Labelled, Params, TuneParams};
+use diad::{Detector, Error, Labelled, Params};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -96,7 +94,7 @@ impl Random {
 }
 
 fn quick(seed: u64) -> Params {
-    Params { steps: 6, warmup: 2, anneal: 3, trees: 10, batch: 64, seed, ..Params::default() }
+    Params::default().steps(6).warmup(2).anneal(3).trees(10).batch(64).seed(seed)
 }
 
 /// Saves, loads, scores and explains.
@@ -126,18 +124,15 @@ fn fit_and_tune(seed: u64, rows: usize) {
     let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
     let table = random.table(rows);
     let what = format!("seed {seed}, {rows} rows");
-    let params = quick(seed);
-    let fitted = Encoder::fit_encode_as(&table, &Roles::default(), params.scale);
     // A small table may have nothing to learn from; saying so is right.
-    let (encoder, matrix) = match fitted {
-        Ok(fitted) => fitted,
+    let detector = match quick(seed).fit(&table) {
+        Ok(detector) => detector,
         Err(error) if rows < 30 => {
             assert!(matches!(error, Error::AllConstant | Error::AllLeftOut { .. }), "{what}: {error}");
             return;
         }
         Err(error) => panic!("{what}: {error}"),
     };
-    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
     check(&detector, &table, &what);
     if rows >= 20 {
         let labels = (0..rows).map(|row| match row {
@@ -145,9 +140,7 @@ fn fit_and_tune(seed: u64, rows: usize) {
             _ => f64::NAN,
         });
         let labelled = labelled(&detector, &table, labels.collect());
-        let tuned =
-            detector.tune(&labelled, None, &TuneParams::default(), &mut |_| ControlFlow::Continue(()));
-        check(&tuned.unwrap().detector, &table, &format!("{what}, tuned"));
+        check(&detector.tune(&labelled).unwrap().detector, &table, &format!("{what}, tuned"));
     }
 }
 
@@ -182,11 +175,9 @@ fn of_times_that_a_sample_does_not_reach() {
     let amounts: Vec<f64> = (0..rows).map(|row| (row % 97) as f64).collect();
     let columns = vec![Values::Times(times), Values::Numbers(amounts)];
     let table = Table::of(vec!["when".into(), "amount".into()], columns).unwrap();
-    let params = quick(0);
-    let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
-    let hour = encoder.columns().iter().find(|column| column.name == "hour of when").unwrap();
+    let detector = quick(0).fit(&table).unwrap();
+    let hour = detector.encoder().columns().iter().find(|column| column.name == "hour of when").unwrap();
     assert_eq!((hour.min, hour.max), (0.0, 86_399.0 / 3600.0));
-    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
     check(&detector, &table, "every second");
 }
 
@@ -209,7 +200,7 @@ fn a_table_that_changes_between_two_readings_is_noticed() {
     let after: [&[f64]; 4] = [&before, &[1.0, 6.0, 2.0, 2.5], &[1.0, 5.0, 2.0], &[1.0, 5.0, 2.0, 2.5, 3.0]];
     let noticed = after.map(|after| {
         let changing = Changing { tables: [table(&before), table(after)], opened: AtomicBool::new(false) };
-        matches!(Encoder::fit_encode(&changing, &[], quick(0).scale), Err(Error::Changed))
+        matches!(quick(0).fit(&changing), Err(Error::Changed))
     });
     assert_eq!(noticed, [false, true, true, true]);
 }

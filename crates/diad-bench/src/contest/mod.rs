@@ -3,7 +3,6 @@
 mod arrays;
 mod plot;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -11,9 +10,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Args;
 use diad::Params;
-use diad::encode::Encoder;
 use diad::explain::Explainer;
-use diad::table::{Selection, Source, Table};
+use diad::table::{Selection, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{LABEL, labelled, load};
@@ -177,10 +175,8 @@ fn measure_set(options: &Options, params: &Params, name: &str, store: &Store<Ent
 fn ours(params: &Params, table: &Table) -> Result<Found> {
     environment::forget_peak_memory();
     let start = Instant::now();
-    let (encoder, matrix) = Encoder::fit_encode(table as &dyn Source, &[], params.scale)?;
-    let detector = diad::fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    let detector = params.fit(table)?;
     let fit_seconds = start.elapsed().as_secs_f64();
-    drop(matrix);
     let mut scores = vec![0.0; table.rows()];
     let few = detector.pick(table, &(0..EXPLAINED.min(table.rows())).collect::<Vec<_>>())?;
     detector.score_into(&few, &mut scores[..few.rows()])?;

@@ -1,12 +1,10 @@
 //! Runs what is missing: one first model per set and split, tuned in every way with every number of labels.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use diad::encode::Encoder;
 use diad::table::{FileSource, Table};
 use diad::{Detector, Labelled, Params, metrics};
 use serde::{Deserialize, Serialize};
@@ -73,7 +71,7 @@ struct Job<'a> {
 pub fn settings(params: &Params, variant: Option<&Variant>) -> Result<String> {
     let first = digest(params)?;
     let Some(variant) = variant else { return Ok(first) };
-    let text = serde_json::to_string(&variant.params)?;
+    let text = serde_json::to_string(&variant.stored())?;
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -126,9 +124,7 @@ fn measure(job: &Job, params: &Params, data: &Path, store: &Store<LabelRun>) -> 
     params.seed = job.split;
     let first = {
         let training = features(&table, &split.training)?;
-        let (encoder, matrix) = Encoder::fit_encode(&training, &[], params.scale)?;
-        drop(training);
-        diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?
+        params.fit(&training)?
     };
     let test = features(&table, &split.test)?;
     let test_labels: Vec<bool> = split.test.iter().map(|&row| labels[row]).collect();
@@ -192,8 +188,8 @@ fn tune(
     let usable = validation.as_ref().filter(|rows| rows.anomalies() > 0 && rows.normals() > 0);
     let started = Instant::now();
     let mut best: Option<(f64, Detector)> = None;
-    for params in &variant.params {
-        let tuned = first.tune(&known, usable, params, &mut |_| ControlFlow::Continue(()))?;
+    for learner in &variant.learners {
+        let tuned = first.tuning(&known).learner(learner.clone()).validation(usable).run()?;
         let found = tuned.validation.map_or(0.0, |[_, after]| after);
         if best.as_ref().is_none_or(|(known, _)| found > *known) {
             best = Some((found, tuned.detector));

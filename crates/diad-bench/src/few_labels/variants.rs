@@ -1,6 +1,7 @@
 //! What is compared: ways of tuning DIAD.
 
-use diad::{Learner, Loss, TuneParams};
+use diad::{DescentParams, FunctionParams, Learner, Loss};
+use serde::Serialize;
 
 /// Which labelled rows a variant may use to choose its settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Variant {
     /// Its name in the tables.
     pub name: &'static str,
     /// The settings that are tried; the one that ranks the validation rows best is taken.
-    pub params: Vec<TuneParams>,
+    pub learners: Vec<Learner>,
     /// The validation rows.
     pub validation: Validation,
     /// Whether normal rows have no labels.
@@ -25,8 +26,65 @@ pub struct Variant {
 }
 
 impl Variant {
-    fn new(name: &'static str, params: TuneParams, validation: Validation) -> Self {
-        Self { name, params: vec![params], validation, anomalies_only: false }
+    fn new(name: &'static str, learner: impl Into<Learner>, validation: Validation) -> Self {
+        Self { name, learners: vec![learner.into()], validation, anomalies_only: false }
+    }
+
+    /// The settings as stored runs know them: those of both learners, the idle ones at their defaults.
+    pub fn stored(&self) -> Vec<impl Serialize> {
+        self.learners.iter().map(Stored::of).collect()
+    }
+}
+
+/// One record of the settings of both learners, from which the digests of stored runs are made.
+#[derive(Serialize)]
+struct Stored {
+    learner: &'static str,
+    prior: f64,
+    amplitude: f64,
+    pair_share: f64,
+    rounds: usize,
+    stairs: usize,
+    tails: f64,
+    most_rows: usize,
+    loss: Loss,
+    margin: f64,
+    upsample: bool,
+    freeze_structure: bool,
+    steps: usize,
+    batch: usize,
+    learning_rate: f64,
+    seed: u64,
+}
+
+impl Stored {
+    fn of(learner: &Learner) -> Self {
+        let (functions, descent, seed) = match learner {
+            Learner::Descent(params) => (FunctionParams::default(), params.clone(), params.seed),
+            Learner::Functions(params) => (params.clone(), DescentParams::default(), params.seed),
+            _ => Default::default(),
+        };
+        let FunctionParams { prior, amplitude, pair_share, rounds, stairs, tails, most_rows, .. } = functions;
+        let DescentParams { loss, margin, upsample, freeze_structure, steps, batch, learning_rate, .. } =
+            descent;
+        Self {
+            learner: learner.name(),
+            prior,
+            amplitude,
+            pair_share,
+            rounds,
+            stairs,
+            tails,
+            most_rows,
+            loss,
+            margin,
+            upsample,
+            freeze_structure,
+            steps,
+            batch,
+            learning_rate,
+            seed,
+        }
     }
 }
 
@@ -37,16 +95,16 @@ pub const UNTUNED: &str = "DIAD, no labels";
 /// The row the others are compared with.
 pub const DIAD: &str = "DIAD";
 
-fn functions() -> TuneParams {
-    TuneParams::default()
+fn functions() -> FunctionParams {
+    FunctionParams::default()
 }
 
-fn forgetful() -> TuneParams {
-    TuneParams { prior: 0.0, ..functions() }
+fn forgetful() -> FunctionParams {
+    functions().prior(0.0)
 }
 
-fn descent(loss: Loss) -> TuneParams {
-    TuneParams { learner: Learner::Descent, loss, margin: 0.0, ..TuneParams::default() }
+fn descent(loss: Loss) -> DescentParams {
+    DescentParams::default().loss(loss).margin(0.0)
 }
 
 /// The variants of the main table.
@@ -61,31 +119,26 @@ pub fn few_labels() -> Vec<Variant> {
 /// The variants of the ablation: parts of the default way left out, then the paper's way and its parts.
 pub fn ablation() -> Vec<Variant> {
     let none = Validation::None;
-    let with = |params: TuneParams| TuneParams { learner: Learner::Functions, ..params };
     let mut all = few_labels();
     all.extend([
-        Variant::new("no pairs, no validation", with(TuneParams { pair_share: 0.0, ..functions() }), none),
-        Variant::new("equal shares, no validation", with(TuneParams { rounds: 0, ..functions() }), none),
-        Variant::new("no stairs, no validation", with(TuneParams { stairs: 0, ..functions() }), none),
-        Variant::new("no tails, no validation", with(TuneParams { tails: 0.0, ..functions() }), none),
+        Variant::new("no pairs, no validation", functions().pair_share(0.0), none),
+        Variant::new("equal shares, no validation", functions().rounds(0), none),
+        Variant::new("no stairs, no validation", functions().stairs(0), none),
+        Variant::new("no tails, no validation", functions().tails(0.0), none),
         Variant::new("no first score, no validation", forgetful(), none),
         Variant {
             anomalies_only: true,
             ..Variant::new("only anomalies labelled, no validation", functions(), none)
         },
         Variant {
-            params: vec![descent(Loss::Auc), descent(Loss::Bce)],
+            learners: vec![descent(Loss::Auc).into(), descent(Loss::Bce).into()],
             ..Variant::new("descent, both losses", descent(Loss::Auc), ALL)
         },
         Variant::new("descent, only AUC", descent(Loss::Auc), ALL),
         Variant::new("descent, only BCE", descent(Loss::Bce), ALL),
-        Variant::new("descent, margin 1", TuneParams { margin: 1.0, ..descent(Loss::Auc) }, ALL),
-        Variant::new("descent, no upsampling", TuneParams { upsample: false, ..descent(Loss::Auc) }, ALL),
-        Variant::new(
-            "descent, only leaf weights",
-            TuneParams { freeze_structure: true, ..descent(Loss::Auc) },
-            ALL,
-        ),
+        Variant::new("descent, margin 1", descent(Loss::Auc).margin(1.0), ALL),
+        Variant::new("descent, no upsampling", descent(Loss::Auc).upsample(false), ALL),
+        Variant::new("descent, only leaf weights", descent(Loss::Auc).freeze_structure(true), ALL),
         Variant::new("descent, no validation", descent(Loss::Auc), none),
     ]);
     all
@@ -115,8 +168,8 @@ mod tests {
         for variants in [few_labels(), ablation(), validation_sizes()] {
             let names: HashSet<_> = variants.iter().map(|variant| variant.name).collect();
             assert_eq!(names.len(), variants.len());
-            for params in variants.iter().flat_map(|variant| &variant.params) {
-                params.validate().expect("settings in range");
+            for learner in variants.iter().flat_map(|variant| &variant.learners) {
+                learner.validate().expect("settings in range");
             }
         }
     }

@@ -3,13 +3,11 @@
 mod made_up;
 mod plot;
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
 use diad::Params;
-use diad::encode::Encoder;
 use diad::table::Source;
 use serde::{Deserialize, Serialize};
 
@@ -146,12 +144,11 @@ fn measure(what: What, size: usize, params: &Params, settings: &str) -> Result<P
     let source = MadeUp { rows, columns };
     environment::forget_peak_memory();
     let start = Instant::now();
-    let (encoder, matrix) = Encoder::fit_encode(&source, &[], params.scale)?;
+    let training = params.fitting(&source).read()?;
     let read_seconds = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    let detector = training.run()?;
     let train_seconds = start.elapsed().as_secs_f64();
-    drop(matrix);
     let peak_bytes = environment::peak_memory();
 
     let (mut seconds, mut scored) = (0.0, 0);

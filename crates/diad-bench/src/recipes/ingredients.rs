@@ -1,11 +1,9 @@
 //! The parts a score can be made of, each fitted alone, and their scores.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use diad::encode::Encoder;
 use diad::table::{FileSource, Source};
 use diad::{Params, Scale, ScorePart};
 
@@ -30,33 +28,26 @@ pub struct Ingredient {
 
 /// Every way to make a part that the search looks at, in the order in which parts are added.
 pub fn all() -> Vec<Ingredient> {
-    let nothing = Params {
-        weight_trees: 0.0,
-        weight_tails: 0.0,
-        weight_columns: 0.0,
-        weight_relations: 0.0,
-        weight_cuts: 0.0,
-        scale: Scale::Bent,
-        ..Params::default()
-    };
-    let trees = Params { weight_trees: 1.0, ..nothing.clone() };
-    let columns = Params { weight_columns: 1.0, ..nothing.clone() };
+    let nothing = Params::default().scale(Scale::Bent).weight_trees(0.0).weight_tails(0.0);
+    let nothing = nothing.weight_columns(0.0).weight_relations(0.0).weight_cuts(0.0);
+    let trees = nothing.clone().weight_trees(1.0);
+    let columns = nothing.clone().weight_columns(1.0);
     let ingredient = |part, name, params| Ingredient { part, name, params };
-    let linear = |params: &Params| Params { scale: Scale::Linear, ..params.clone() };
-    let both = Params { scale: Scale::Both, ..trees.clone() };
-    let layers = Params { layers: 3, trees: 100, outputs: 2, ..both.clone() };
+    let linear = |params: &Params| params.clone().scale(Scale::Linear);
+    let both = trees.clone().scale(Scale::Both);
+    let layers = both.clone().layers(3).trees(100).outputs(2);
     use ScorePart::{Columns, Cuts, Relations, Tails, Trees};
     vec![
-        ingredient(Tails, "tails", Params { weight_tails: 1.0, ..nothing.clone() }),
+        ingredient(Tails, "tails", nothing.clone().weight_tails(1.0)),
         ingredient(Columns, "columns, linear", linear(&columns)),
         ingredient(Columns, "columns, bent", columns),
-        ingredient(Trees, "trees, linear", Params { feature_share: 0.4, ..linear(&trees) }),
+        ingredient(Trees, "trees, linear", linear(&trees).feature_share(0.4)),
         ingredient(Trees, "trees, bent", trees),
         ingredient(Trees, "trees, both", both),
         ingredient(Trees, "trees, both, three layers", layers),
-        ingredient(Relations, "relations", Params { weight_relations: 1.0, ..nothing.clone() }),
-        ingredient(Cuts, "cuts, no pairs", Params { weight_cuts: 1.0, interactions: 1, ..nothing.clone() }),
-        ingredient(Cuts, "cuts", Params { weight_cuts: 1.0, ..nothing }),
+        ingredient(Relations, "relations", nothing.clone().weight_relations(1.0)),
+        ingredient(Cuts, "cuts, no pairs", nothing.clone().weight_cuts(1.0).interactions(1)),
+        ingredient(Cuts, "cuts", nothing.weight_cuts(1.0)),
     ]
 }
 
@@ -76,7 +67,7 @@ pub struct Labels {
 /// Reads the labels of a set and chooses rows, evenly spread over the file.
 pub fn labels(set: &Set, data: &Path) -> Result<Labels> {
     let source = FileSource::new(set.path(data));
-    let columns = Encoder::fit(&source, &[LABEL], Scale::Linear)?.columns().len();
+    let columns = Params::paper().fitting(&source).ignore(LABEL).read()?.encoder().columns().len();
     let mut all = Vec::new();
     let mut reader = source.open(&labelled())?;
     while let Some(batch) = reader.next_batch()? {
@@ -125,11 +116,10 @@ pub fn scores(
         if let Some(scores) = stored(&path, labels.rows.len()) {
             return Ok(scores);
         }
-        let params = Params { seed, ..ingredient.params.clone() };
-        let (encoder, matrix) = Encoder::fit_encode(&source, &[LABEL], params.scale)?;
-        ensure!(matrix.rows() == set.rows, "{} has {} rows, not {}", set.name, matrix.rows(), set.rows);
-        let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
-        drop(matrix);
+        let params = ingredient.params.clone().seed(seed);
+        let training = params.fitting(&source).ignore(LABEL).read()?;
+        ensure!(training.rows() == set.rows, "{} has {} rows, not {}", set.name, training.rows(), set.rows);
+        let detector = training.run()?;
         let mut all = Vec::new();
         let mut reader = source.open(&labelled())?;
         while let Some(batch) = reader.next_batch()? {

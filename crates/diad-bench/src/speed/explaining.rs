@@ -1,6 +1,5 @@
 //! Explaining rows against scoring them.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -17,9 +16,7 @@ const ROWS: usize = 10_000;
 pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let mut measures = Vec::new();
     for set in SETS {
-        let (encoder, matrix) = bench.encoded(set)?;
-        let detector = diad::fit(&bench.params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
-        drop(matrix);
+        let detector = bench.fit(set)?;
         let rows: Vec<usize> = (0..ROWS).collect();
         let table = detector.pick(&FileSource::new(bench.path(set)?), &rows)?;
         let explainer = Explainer::new(&detector);

@@ -21,9 +21,11 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let program = program(bench.options.diad.as_deref())?;
     SETS.iter()
         .map(|name| {
-            let (encoder, matrix) = bench.encoded(name)?;
-            let table = 4.0 * (encoder.columns().len() * matrix.rows()) as f64;
-            drop(matrix);
+            let table = {
+                let source = bench.source(name)?;
+                let training = bench.params.fitting(&source).ignore(LABEL).read()?;
+                4.0 * (training.encoder().columns().len() * training.rows()) as f64
+            };
             let peak = peak(bench, &python, &program, &bench.path(name)?)?;
             eprintln!("{name}: {:.0} MiB", peak / MIB);
             Ok(Measure {

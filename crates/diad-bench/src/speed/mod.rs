@@ -14,9 +14,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use diad::Params;
-use diad::encode::{Encoder, Matrix};
 use diad::table::FileSource;
+use diad::{Detector, Params};
 use serde::{Deserialize, Serialize};
 
 use crate::data::LABEL;
@@ -128,10 +127,14 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// A set of the benchmark, encoded.
-    fn encoded(&self, name: &str) -> Result<(Encoder, Matrix)> {
-        let source = FileSource::new(self.path(name)?);
-        Ok(Encoder::fit_encode(&source, &[LABEL], self.params.scale)?)
+    /// A set of the benchmark.
+    fn source(&self, name: &str) -> Result<FileSource> {
+        Ok(FileSource::new(self.path(name)?))
+    }
+
+    /// A detector of a set of the benchmark.
+    fn fit(&self, name: &str) -> Result<Detector> {
+        Ok(self.params.fitting(&self.source(name)?).ignore(LABEL).run()?)
     }
 
     fn path(&self, name: &str) -> Result<PathBuf> {

@@ -1,6 +1,5 @@
 //! Scoring through the Python package against the library.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -16,9 +15,7 @@ const ROWS: usize = 1_000_000;
 
 /// Scores a million rows in memory from Rust and from Python, in turn. Both begin from columns of the same type and give new scores.
 pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
-    let (encoder, matrix) = bench.encoded(SET)?;
-    let detector = diad::fit(&bench.params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
-    drop(matrix);
+    let detector = bench.fit(SET)?;
     let path = bench.path(SET)?;
     let table = load(&FileSource::new(&path), &Selection::except(&[LABEL]))?;
     let repeated = |index| table.column(index).iter().copied().cycle().take(ROWS);

@@ -4,22 +4,23 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
-use diad::Work;
+use diad::{Progress, Work};
 
 use super::peaks::{FAR, NEAR, multiply_adds, reads};
 use super::{Bench, Measure, middle};
+use crate::data::LABEL;
 
 /// The set the steps are taken on.
 const SET: &str = "mammography";
 /// The work of a whole fit and the machine's rates, in turn.
 pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
-    let (encoder, matrix) = bench.encoded(SET)?;
+    let source = bench.source(SET)?;
     let (mut flops, mut bytes, mut works) = (Vec::new(), Vec::new(), Vec::new());
     let (mut peak, mut near, mut far) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=bench.options.rounds {
         let mut total = Work::default();
         let mut start = None;
-        diad::fit(&bench.params, encoder.clone(), &matrix, &mut |progress| {
+        let mut observe = |progress: Progress| {
             // The first step also places the splits, so time and work count from its end.
             if start.is_none() {
                 start = Some(Instant::now());
@@ -29,7 +30,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
                 total.column_bytes += progress.work.column_bytes;
             }
             ControlFlow::Continue(())
-        })?;
+        };
+        bench.params.fitting(&source).ignore(LABEL).progress(&mut observe).run()?;
         let seconds = start.map_or(f64::NAN, |start| start.elapsed().as_secs_f64());
         let rate = (total.tree_flops + total.column_flops) / seconds / 1e9;
         flops.push(rate);

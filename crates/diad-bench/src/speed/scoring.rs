@@ -1,6 +1,5 @@
 //! Scoring a table from memory and from a file against isolation forests.
 
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -23,9 +22,7 @@ const RIVALS: [(&str, &str); 4] = [
 
 /// Scores all rows with a fitted detector and fitted forests, in turn.
 pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
-    let (encoder, matrix) = bench.encoded(SET)?;
-    let compiled = diad::fit(&bench.params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
-    drop(matrix);
+    let compiled = bench.fit(SET)?;
     let exact = Detector::from_bytes(&compiled.to_bytes()?)?.exactly();
     let path = bench.path(SET)?;
     let source = FileSource::new(&path);

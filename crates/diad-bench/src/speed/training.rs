@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use diad::Params;
-use diad::encode::{Encoder, Matrix};
-use diad::table::FileSource;
+use diad::table::Source;
 
 use super::{Bench, Measure, middle};
+use crate::data::LABEL;
 use crate::python::{Worker, interpreter};
 
 /// The set the training is timed on.
@@ -29,20 +29,20 @@ pub struct StepTimes {
 ///
 /// # Errors
 /// If the fit fails or has too few steps in one of its halves.
-pub fn time_steps(params: &Params, encoder: &Encoder, matrix: &Matrix) -> Result<StepTimes> {
+pub fn time_steps(params: &Params, source: &dyn Source) -> Result<StepTimes> {
     let mut ends = Vec::with_capacity(params.steps);
-    diad::fit(params, encoder.clone(), matrix, &mut |_| {
+    let mut observe = |_| {
         ends.push(Instant::now());
         ControlFlow::Continue(())
-    })?;
+    };
+    params.fitting(source).ignore(LABEL).progress(&mut observe).run()?;
     step_times(&ends, params.anneal)
 }
 
 /// Seconds from a file to a model, with nothing but the defaults.
-fn time_default_fit(source: &FileSource) -> Result<f64> {
-    let (params, start) = (Params::default(), Instant::now());
-    let (encoder, matrix) = Encoder::fit_encode(source, &["label"], params.scale)?;
-    diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+fn time_default_fit(source: &dyn Source) -> Result<f64> {
+    let start = Instant::now();
+    Params::default().fitting(source).ignore(LABEL).run()?;
     Ok(start.elapsed().as_secs_f64())
 }
 
@@ -56,7 +56,7 @@ fn step_times(ends: &[Instant], anneal: usize) -> Result<StepTimes> {
 
 /// Our whole schedule and a few steps of PyTorch in each half of it, in turn.
 pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
-    let (encoder, matrix) = bench.encoded(SET)?;
+    let source = bench.source(SET)?;
     let python = interpreter(bench.options.python.as_deref())?;
     let mut arguments = vec![bench.path(SET)?.display().to_string()];
     arguments.extend(["--threads".to_string(), rayon::current_num_threads().to_string()]);
@@ -66,10 +66,9 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let mut torch = Worker::start(&python, "reference.py", &arguments)?;
     let steps = bench.options.torch_steps;
     let (mut ours, mut soft, mut onehot, mut fits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let source = FileSource::new(bench.path(SET)?);
     for round in 1..=bench.options.rounds {
         fits.push(time_default_fit(&source)?);
-        ours.push(time_steps(&bench.params, &encoder, &matrix)?);
+        ours.push(time_steps(&bench.params, &source)?);
         soft.push(torch.number(&format!("soft {steps}"), "seconds")?);
         onehot.push(torch.number(&format!("onehot {steps}"), "seconds")?);
         eprintln!("round {round}: {:?}, PyTorch {:?} and {:?}", ours.last(), soft.last(), onehot.last());

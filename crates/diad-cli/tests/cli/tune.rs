@@ -105,9 +105,9 @@ fn labels_that_cannot_be_learned_from() {
     folder.write("valid.csv", "x,y\n1,2\n");
     assert_snapshot!(tune(&folder, &["--valid", "valid.csv"]).fails(), @r#"diad: validation table valid.csv: the table has no column "label"; its columns are "x", "y""#);
     assert_snapshot!(tune(&folder, &["--prior", "-1"]).fails(), @"diad: prior is -1, but it must be from 0 to 1000");
-    assert_snapshot!(tune(&folder, &["--steps", "10"]).fails(), @"diad: --steps is of --learner descent; leave it away, or add --learner descent");
-    assert_snapshot!(tune(&folder, &["--learner", "functions", "--loss", "bce"]).fails(), @"diad: --loss is of --learner descent; leave it away, or add --learner descent");
-    assert_snapshot!(tune(&folder, &["--loss", "auc", "--prior", "1"]).fails(), @"diad: --prior is of --learner functions; leave it away, or add --learner functions");
+    assert_snapshot!(tune(&folder, &["--steps", "10"]).fails(), @"diad: --steps only applies to --learner descent; remove it");
+    assert_snapshot!(tune(&folder, &["--learner", "functions", "--loss", "bce"]).fails(), @"diad: --loss only applies to --learner descent; remove it");
+    assert_snapshot!(tune(&folder, &["--loss", "auc", "--prior", "1"]).fails(), @"diad: --prior only applies to --learner functions; remove it");
     assert_snapshot!(tune(&folder, &["--amplitude", "0"]).fails(), @"diad: amplitude is 0, but it must be from 0.001 to 1000");
     let same =
         folder.diad(&["tune", "model.diad", "labels.csv", "--label", "label", "-o", "model.diad"]).fails();

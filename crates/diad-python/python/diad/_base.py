@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._convert import Asked, known_labels, labels_of, not_fitted, seed_of, threads_of, write_whole
-from ._diad import SETTINGS, Model
+from ._diad import Model
 from ._explain import GlobalExplanation, LocalExplanation
 from ._progress import Progress
+from ._settings import NAMES
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-    from ._types import Callback, Floats, Labels, Names, Path, Preset, Scale, Seed, Table
+    from ._types import Callback, Floats, Labels, Names, Path, Preset, Scale, Seed, Table, TuneSettings
 
 
 class Base:
-    """Settings are keywords; None stands for what the preset says. Each is described by ``diad help fit``."""
+    """Settings are keywords; None stands for what the preset says."""
 
     contamination: float
     preset: Preset
@@ -51,6 +52,7 @@ class Base:
         categorical: Names = (),
         numeric: Names = (),
         ignore: Names = (),
+        # Settings, written by `cargo xtask settings`.
         scale: Scale | None = None,
         weight_trees: float | None = None,
         weight_tails: float | None = None,
@@ -74,6 +76,7 @@ class Base:
         smoothing: float | None = None,
         damping: float | None = None,
         dropout: float | None = None,
+        # End of the settings.
     ) -> None:
         given = locals()
         for name in inspect.signature(Base.__init__).parameters:
@@ -82,7 +85,7 @@ class Base:
 
     def _train(self, X: Table) -> None:
         """Fits the model to a table, without labels."""
-        settings = {name: getattr(self, name) for name in SETTINGS}
+        settings = {name: getattr(self, name) for name in NAMES}
         roles = [list(names) for names in (self.ignore, self.categorical, self.numeric)]
         with Progress(self.verbose, self.callback) as progress:
             fitted = Model.fit(
@@ -105,14 +108,18 @@ class Base:
             self.feature_names_in_ = np.array(model.names, dtype=object)
 
     def _learn(
-        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None = None, **settings: object
+        self,
+        X: Table,
+        y: Labels,
+        validation: tuple[Table, Labels] | None = None,
+        **settings: Unpack[TuneSettings],
     ) -> None:
         """Tunes the model that was fitted without labels."""
         if validation is not None:
             validation = (validation[0], labels_of(validation[1]))
         self._fitted()
         self._model, areas = self._untuned.tune(
-            X, labels_of(y), settings, seed_of(self.random_state), threads_of(self.n_jobs), validation
+            X, labels_of(y), dict(settings), seed_of(self.random_state), threads_of(self.n_jobs), validation
         )
         vars(self).pop("validation_auc_", None)
         if areas is not None:

@@ -10,15 +10,17 @@ import numpy as np
 
 from ._base import Base
 from ._diad import Model, hold
+from ._settings import documented
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-    from ._types import Floats, Ints, Labels, Table
+    from ._types import Floats, Ints, Labels, Table, TuneSettings
 
 
+@documented
 class DIAD(Base):
     """An anomaly detector for tables, by PyOD's conventions: higher scores are more anomalous, 1 is an outlier.
 
@@ -42,8 +44,9 @@ class DIAD(Base):
         out of it.
     categorical, numeric, ignore : sequences of column names
         Columns to take as categories, to take as numbers, and to leave out.
+    [settings of a fit]
 
-    All other parameters are settings of the training, described by ``diad help fit``. None is what the preset says.
+    The last ones are settings of the training. None is what the preset says.
 
     Attributes
     ----------
@@ -87,17 +90,33 @@ class DIAD(Base):
             self._learn(X, y)
         return self._remember(X)
 
+    @documented
     def tune(
-        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None = None, **settings: object
+        self,
+        X: Table,
+        y: Labels,
+        validation: tuple[Table, Labels] | None = None,
+        **settings: Unpack[TuneSettings],
     ) -> Self:
         """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
 
         It begins from the model that was fitted without labels, also if the detector is tuned already: give all labels so far.
         Rows without a label help to tell what is ordinary, so give them too. ``validation`` is a pair of a table and its labels
-        by which settings are chosen; ``validation_auc_`` then has the area under the ROC curve before and after. Settings are
-        those of ``diad help tune``, such as ``prior=1.0``.
+        by which settings are chosen; ``validation_auc_`` then has the area under the ROC curve before and after.
 
         ``decision_scores_``, ``labels_`` and ``threshold_`` become those of X.
+
+        Parameters
+        ----------
+        X, y, validation
+            The rows, their labels, and other rows with theirs.
+        learner : "functions" or "descent"
+            How to learn: curves and grids are added to the score, or the trees are moved by Adam, as in the paper (default
+            "functions", or "descent" where a loss is given).
+        [settings of a tuning]
+
+        Examples
+        --------
 
         >>> import numpy as np
         >>> from diad import DIAD

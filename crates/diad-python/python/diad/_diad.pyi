@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from ._types import Floats, Ints, Path, Table
+from ._types import Described, Floats, Ints, Path, Table
 
-SETTINGS: list[str]
+FIT_SETTINGS: list[Described]
+TUNE_SETTINGS: list[Described]
 __version__: str
 
 def hold(table: Any) -> Any:

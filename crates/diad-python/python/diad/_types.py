@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,33 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Path: TypeAlias = str | PathLike[str]
 Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 Preset: TypeAlias = Literal["default", "paper"]
-Scale: TypeAlias = Literal["linear", "bent", "both"]
 Callback: TypeAlias = Callable[..., Any]
 Names: TypeAlias = Sequence[str]
+#: A setting: its name, what values it takes, its default, the paper's value, its range and its help.
+Described: TypeAlias = tuple[str, str, str, str | None, str | None, str]
+
+# Settings, written by `cargo xtask settings`.
+Scale: TypeAlias = Literal["linear", "bent", "both"]
+Loss: TypeAlias = Literal["auc", "bce"]
+Learner: TypeAlias = Literal["functions", "descent"]
+
+
+class TuneSettings(TypedDict, total=False):
+    """The settings of a tuning."""
+
+    learner: Learner
+    prior: float
+    amplitude: float
+    pair_share: float
+    rounds: int
+    stairs: int
+    tails: float
+    most_rows: int
+    loss: Loss
+    margin: float
+    upsample: bool
+    freeze_structure: bool
+    steps: int
+    batch: int
+    learning_rate: float
+# End of the settings.

@@ -15,9 +15,9 @@ from ._diad import hold
 if TYPE_CHECKING:
     from typing import Any
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
-    from ._types import Floats, Ints, Labels, Table
+    from ._types import Floats, Ints, Labels, Table, TuneSettings
 
 __all__ = ["DIADOutlierDetector"]
 
@@ -72,7 +72,11 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
         return self._remember(X)
 
     def tune(
-        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None = None, **settings: object
+        self,
+        X: Table,
+        y: Labels,
+        validation: tuple[Table, Labels] | None = None,
+        **settings: Unpack[TuneSettings],
     ) -> Self:
         """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
 

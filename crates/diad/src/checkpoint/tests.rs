@@ -29,8 +29,13 @@ fn params() -> Params {
 }
 
 fn uninterrupted(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Vec<u8> {
-    let detector = crate::fit(params, encoder.clone(), matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let detector = crate::train::fit(params, encoder.clone(), matrix).unwrap();
     persist::to_bytes(&detector).unwrap()
+}
+
+/// Runs a fit to its end.
+fn go_on(checkpoints: &mut Checkpoints, params: &Params, data: &(Encoder, Matrix)) -> Result<Detector> {
+    checkpoints.fit(params, data.0.clone(), &data.1, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Runs a fit up to a step, if it gets that far; gives its bytes if it ended.
@@ -97,8 +102,7 @@ fn any_earlier_checkpoint_will_do() {
         fs::write(&path, bytes).unwrap();
         fs::write(path.with_file_name(PART), b"half of").unwrap();
         let mut checkpoints = Checkpoints::new(folder.path()).unwrap();
-        let observe = &mut |_| ControlFlow::Continue(());
-        let detector = checkpoints.fit(&params, data.0.clone(), &data.1, observe).unwrap();
+        let detector = go_on(&mut checkpoints, &params, &data).unwrap();
         assert_eq!(checkpoints.resumed(), Some(step));
         assert!(persist::to_bytes(&detector).unwrap() == whole, "from step {step}");
     }
@@ -109,13 +113,13 @@ fn a_checkpoint_of_another_fit_is_refused() {
     let (params, data) = (params(), data(150));
     let folder = tempfile::tempdir().unwrap();
     assert!(run(folder.path(), &params, &data, 5).is_none());
-    let refused = |params: &Params, data: &(Encoder, Matrix)| {
-        let observe = &mut |_| ControlFlow::Continue(());
-        let mut checkpoints = Checkpoints::new(folder.path()).unwrap();
-        match checkpoints.fit(params, data.0.clone(), &data.1, observe) {
-            Err(Error::Checkpoint { fault, .. }) => Some(fault),
-            _ => None,
-        }
+    let refused = |params: &Params, data: &(Encoder, Matrix)| match go_on(
+        &mut Checkpoints::new(folder.path()).unwrap(),
+        params,
+        data,
+    ) {
+        Err(Error::Checkpoint { fault, .. }) => Some(fault),
+        _ => None,
     };
     assert_eq!(refused(&Params { seed: 8, ..params.clone() }, &data), Some(CheckpointFault::OtherFit));
     assert_eq!(refused(&Params { trees: 7, ..params.clone() }, &data), Some(CheckpointFault::OtherFit));
@@ -148,8 +152,7 @@ fn a_damaged_checkpoint_is_refused() {
         let mut snapshot = from_bytes(&whole, fit).unwrap();
         change(&mut snapshot);
         fs::write(&path, to_bytes(&snapshot, fit)).unwrap();
-        let observe = &mut |_| ControlFlow::Continue(());
-        let fitted = Checkpoints::new(folder.path()).unwrap().fit(&params, data.0.clone(), &data.1, observe);
+        let fitted = go_on(&mut Checkpoints::new(folder.path()).unwrap(), &params, &data);
         matches!(fitted, Err(Error::Checkpoint { fault: CheckpointFault::Damaged, .. }))
     };
     assert!(made_up(&|snapshot| snapshot.words.truncate(10)));

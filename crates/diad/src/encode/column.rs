@@ -9,7 +9,7 @@ use crate::table::TimePart;
 const LARGEST_SCALED: f64 = 1e30;
 
 /// Most categories of a column that have a place of their own; all rarer ones share the last place.
-pub const MOST_LEVELS: usize = 1000;
+pub(crate) const MOST_LEVELS: usize = 1000;
 
 /// How far apart two categories that are equally frequent lie, where one that is rarer by a factor of e lies one further.
 const APART: f64 = 0.25;
@@ -21,7 +21,7 @@ const CROWD: f32 = (SPACED_LEVELS - 1) as f32 - 0.25;
 /// How a column is bent: proportional near the median, logarithmic beyond the spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Bend {
+pub(crate) struct Bend {
     /// The median of the training values.
     pub median: f64,
     /// The distance from the median at which the logarithm takes over.
@@ -89,6 +89,7 @@ pub struct Gaps {
 /// One column's name, kind and range in the training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Column {
     /// The column's name.
     pub name: String,
@@ -99,7 +100,7 @@ pub struct Column {
     /// Largest training value.
     pub max: f64,
     /// How it can be bent; nothing for categories, columns of one or two values, and where no bent scale was asked for.
-    pub bend: Option<Bend>,
+    pub(crate) bend: Option<Bend>,
     /// Missing numbers, if the training rows had any.
     pub gaps: Option<Gaps>,
 }
@@ -138,18 +139,6 @@ impl Column {
     }
 
     /// A value of the column in words: a number, the name of a category, `missing`.
-    ///
-    /// ```
-    /// use diad::encode::{Column, Kind, Level};
-    ///
-    /// let level = |name: &str| Level { name: Some(name.into()), rows: 10 };
-    /// let kind = Kind::Category { levels: vec![level("clerk"), level("student")], others: 0, places: vec![] };
-    /// let job = Column { name: "job".into(), kind, max: 1.0, ..Column::default() };
-    /// assert_eq!(job.words(1.0), "student");
-    /// assert_eq!(job.words(2.0), "a category that the training did not have");
-    /// let age = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
-    /// assert_eq!([31.5, f64::NAN].map(|value| age.words(value)), ["31.5", "missing"]);
-    /// ```
     pub fn words(&self, value: f64) -> String {
         const WEEKDAYS: [&str; 7] =
             ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
@@ -210,7 +199,7 @@ impl Column {
 /// How a feature sees its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum View {
+pub(crate) enum View {
     /// Numbers in proportion, or categories by frequency.
     Plain,
     /// Bent numbers.
@@ -222,7 +211,7 @@ pub enum View {
 /// A column as one of the features that the model sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Feature {
+pub(crate) struct Feature {
     /// Which of the encoder's columns.
     pub column: u32,
     /// How the feature sees it.
@@ -234,17 +223,8 @@ pub struct Feature {
 /// Numbers: the training range becomes [-1, 1]. Values outside of it go on by the same rule, not clipped. Where all
 /// values that are there are the same, that value becomes -1. Categories: from the most frequent at -1 to the rarest at 1; one
 /// that the training did not have lies beyond.
-///
-/// ```
-/// use diad::encode::{Column, Scaler, View};
-///
-/// let column = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
-/// let age = Scaler::new(&column, View::Plain);
-/// assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
-/// assert_eq!(age.original(-0.5), 30.0);
-/// ```
 #[derive(Debug, Clone)]
-pub struct Scaler {
+pub(crate) struct Scaler {
     form: Form,
     bend: Option<Bend>,
     low: f64,

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS, places_of};
-use crate::params::Scale;
+use crate::Scale;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, Place, ReadAs, Selection, Source, Table, TimePart, Values};
 use crate::{Error, Result};

@@ -227,3 +227,32 @@ fn a_table_without_names_is_matched_by_position() {
     assert_eq!(plain.names_for(2).unwrap(), ["x0", "x1"]);
     assert!(matches!(plain.names_for(1), Err(Error::ColumnCount { found: 1, expected: 2 })));
 }
+
+#[test]
+fn a_scale_is_by_the_training_range() {
+    let column = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
+    let age = Scaler::new(&column, View::Plain);
+    assert_eq!([20.0, 30.0, 60.0, 80.0].map(|value| age.scale(value)), [-1.0, -0.5, 1.0, 2.0]);
+    assert_eq!(age.original(-0.5), 30.0);
+}
+
+#[test]
+fn values_are_said_in_words() {
+    let level = |name: &str| Level { name: Some(name.into()), rows: 10 };
+    let kind = Kind::Category { levels: vec![level("clerk"), level("student")], others: 0, places: Vec::new() };
+    let job = Column { name: "job".into(), kind, max: 1.0, ..Column::default() };
+    assert_eq!(job.words(1.0), "student");
+    assert_eq!(job.words(2.0), "a category that the training did not have");
+    let age = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
+    assert_eq!([31.5, f64::NAN].map(|value| age.words(value)), ["31.5", "missing"]);
+}
+
+#[test]
+fn a_row_is_described() {
+    let jobs: crate::table::Texts = [Some("clerk"), Some("clerk"), Some("student")].into_iter().collect();
+    let columns = vec![Values::Texts(jobs), Values::Numbers(vec![30.0, f64::NAN, 20.0])];
+    let table = Table::of(vec!["job".into(), "age".into()], columns).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&table, &[], Scale::Linear).unwrap();
+    assert_eq!(encoder.describe(matrix.row(2)), ["job = student", "age = 20"]);
+    assert_eq!(encoder.describe(matrix.row(1)), ["job = clerk", "age = missing"]);
+}

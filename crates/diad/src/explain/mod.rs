@@ -9,16 +9,13 @@
 //! for every row, within rounding. Weights are those of the training rows, which the model remembers.
 //!
 //! ```
-//! use std::ops::ControlFlow;
-//! use diad::{Params, encode::Encoder, explain::Explainer, table::Table};
+//! //! use diad::{Params, explain::Explainer, table::Table};
 //!
 //! let x: Vec<f64> = (0..200).map(|i| (i % 20) as f64).collect();
 //! let mut y: Vec<f64> = x.iter().map(|x| 2.0 * x).collect();
 //! y[123] = 100.0;
 //! let table = Table::new(vec!["x".into(), "y".into()], vec![x, y])?;
-//! let params = Params { trees: 20, steps: 50, warmup: 20, anneal: 20, ..Params::default() };
-//! let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale)?;
-//! let detector = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+//! let detector = Params::default().with_steps(50).trees(20).fit(&table)?;
 //!
 //! let explainer = Explainer::new(&detector);
 //! let explained = explainer.contributions(&table)?;

@@ -1,14 +1,13 @@
 //! Contributions add up, purification keeps the sum, changes are real.
 
-use std::ops::ControlFlow;
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::encode::Encoder;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Error as TableError, FileSource, Selection, Source, Table};
-use crate::{Error, Params, Scale, fit};
+use crate::train::fit;
+use crate::{Error, Params, Scale};
 
 fn tiny() -> Params {
     Params {
@@ -42,7 +41,7 @@ fn table(rows: usize, seed: u64) -> Table {
 
 fn detector(params: &Params, table: &Table) -> Detector {
     let (encoder, matrix) = Encoder::fit_encode(table, &[], params.scale).unwrap();
-    fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+    fit(params, encoder, &matrix).unwrap()
 }
 
 /// Checks the contract on every row of a table.
@@ -81,7 +80,7 @@ fn contributions_add_up_on_every_fixture() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
     let thyroid = FileSource::new(format!("{fixtures}/../crates/diad-cli/data/thyroid.csv"));
     let (encoder, matrix) = Encoder::fit_encode(&thyroid, &["label"], Scale::Both).unwrap();
-    let fitted = fit(&tiny(), encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let fitted = fit(&tiny(), encoder, &matrix).unwrap();
     let mut reader = thyroid.open(&Selection::except(&["label"])).unwrap();
     while let Some(batch) = reader.next_batch().unwrap() {
         adds_up(&fitted, &batch);

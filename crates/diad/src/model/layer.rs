@@ -1,7 +1,7 @@
 //! The parameters of the trees.
 
+use crate::Params;
 use crate::kernel::Real;
-use crate::params::Params;
 
 /// The sizes of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

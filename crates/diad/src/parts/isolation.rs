@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::column::Column;
 use super::{Part, Sample};
-use crate::params::Params;
+use crate::Params;
 use crate::rng::{Purpose, Stream};
 use crate::score::function::{Curve, Functions, Grid};
 

@@ -16,7 +16,7 @@ pub use self::surprise::Surprise;
 pub use self::tails::Tails;
 pub use self::trees::Trees;
 use crate::encode::{Encoder, Matrix, View};
-use crate::params::Params;
+use crate::Params;
 use crate::rng::{Purpose, Stream};
 use crate::score::function::Functions;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Sample;
-use crate::params::Params;
+use crate::Params;
 use crate::rng::{Purpose, Stream};
 
 /// Most pairs that parts look at.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::column::{Column, nodes};
 use super::{Part, Sample};
-use crate::params::Params;
+use crate::Params;
 use crate::score::function::{Functions, Grid};
 
 /// Bins of a column of numbers, and most categories that have one of their own.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::column::{Column, nodes};
 use super::{Part, Sample};
-use crate::params::Params;
+use crate::Params;
 use crate::score::function::{Curve, Functions, spaced};
 
 /// By how much the logarithm of a tail may change from node to node.

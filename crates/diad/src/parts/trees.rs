@@ -2,7 +2,7 @@
 //! sparse regions from dense ones. The method of the paper; [`crate::train`] trains them.
 
 use super::{Part, Sample};
-use crate::params::Params;
+use crate::Params;
 use crate::score::additive::TREES;
 use crate::score::function::Functions;
 

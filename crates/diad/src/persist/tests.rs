@@ -1,6 +1,5 @@
 //! Round trips, and files that are cut off, changed or made up.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -31,7 +30,7 @@ fn small_detector(seed: u64) -> Detector {
         seed,
         ..Params::default()
     };
-    crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+    crate::train::fit(&params, encoder, &matrix).unwrap()
 }
 
 /// Scores of rows within the range of the training data, outside of it, and at the limits of encoding.
@@ -223,7 +222,7 @@ fn renew_the_stored_model() {
     let table = Table::new(names, stored_columns(200)).unwrap();
     let params = Params { trees: 12, steps: 40, warmup: 10, anneal: 20, batch: 128, ..Params::default() };
     let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
-    let detector = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models");
     detector.save(&folder.join(format!("v{VERSION}.diad"))).unwrap();
     let scores = serde_json::to_string(&detector.score(&table).unwrap()).unwrap();

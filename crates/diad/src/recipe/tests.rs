@@ -1,7 +1,5 @@
 //! What the whole score must do, whatever the table.
 
-use std::ops::ControlFlow;
-
 use super::*;
 use crate::encode::Roles;
 use crate::rng::{Purpose, Stream};
@@ -38,7 +36,7 @@ fn table(seed: u64, rows: usize) -> Table {
 
 fn fitted(params: &Params, table: &Table) -> Detector {
     let (encoder, matrix) = Encoder::fit_encode_as(table, &Roles::default(), params.scale).unwrap();
-    crate::train::fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+    crate::train::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short() -> Params {

@@ -12,10 +12,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::Params;
 use crate::encode::{Encoder, Matrix, Scaler};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
-use crate::params::Params;
 use crate::profile::Profile;
 use crate::table::{Source, Table, Values};
 use crate::tune::Origin;

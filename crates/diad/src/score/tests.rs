@@ -1,4 +1,3 @@
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
@@ -37,7 +36,7 @@ fn detector() -> &'static Detector {
             batch: 256,
             ..Params::default()
         };
-        let detector = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+        let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
         assert!(detector.wiring.trees.iter().any(|tree| !tree.columns.is_empty()));
         detector
     })

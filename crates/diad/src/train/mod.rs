@@ -25,6 +25,7 @@ pub use work::Work;
 
 /// Where a fit stands, after each step.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Progress {
     /// Steps done.
     pub step: usize,
@@ -38,23 +39,21 @@ pub struct Progress {
     pub work: Work,
 }
 
-/// Trains a detector on an encoded matrix. `observe` is called after each step and may stop the fit.
-///
-/// Runs on the current rayon thread pool; the result does not depend on its size.
-///
-/// # Errors
-/// If a setting is out of range, the matrix does not fit the encoder or has fewer than two rows, the fit was
-/// stopped, or the training left the range of sane numbers.
-pub fn fit(
-    params: &Params,
-    encoder: Encoder,
-    matrix: &Matrix,
-    observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Detector> {
-    fit_keeping(params, encoder, matrix, None, observe)
+/// Who hears of each step and may stop.
+pub type Observe<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + 'a);
+
+/// Trains a detector on an encoded matrix.
+#[cfg(test)]
+pub(crate) fn fit(params: &Params, encoder: Encoder, matrix: &Matrix) -> Result<Detector> {
+    fit_keeping(params, encoder, matrix, None, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`fit`], going on from what a keeper has and giving it snapshots.
+/// Trains a detector on an encoded matrix, going on from what a keeper has and giving it snapshots. `observe` is called after
+/// each step and may stop the fit.
+///
+/// # Errors
+/// If a setting is out of range, the matrix does not fit the encoder or has fewer than two rows, the fit was stopped, or the
+/// training left the range of sane numbers.
 pub(crate) fn fit_keeping(
     params: &Params,
     encoder: Encoder,

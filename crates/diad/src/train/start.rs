@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::trainer::Trainer;
+use crate::Params;
 use crate::kernel::{LANES, Lane, Real};
 use crate::model::{BLOCK_LANES, Block, Forward, Layer, Model, Scratch, Selectors, Shape, SoftSelectors};
-use crate::params::Params;
 use crate::rng::{Purpose, Stream};
 
 /// Added to the largest distance from a threshold before its logarithm.

@@ -1,15 +1,13 @@
 //! With a validation table: the score is blended from what was learned in several ways and from the parts of the first
 //! score. Beginning from what is learned without such a table, what ranks samples of its rows better is added, step by step.
 
-use std::ops::ControlFlow;
-
 use rayon::prelude::*;
 
 use super::basis::Basis;
 use super::functions::Functions;
 use super::lesson::Lesson;
 use super::stairs::Stairs;
-use super::{TuneParams, TuneProgress, pieces, weigh};
+use super::{FunctionParams, Observe, TuneProgress, pieces, weigh};
 use crate::metrics::roc_auc;
 use super::weigh::LEARNED;
 use crate::score::additive::Additive;
@@ -30,8 +28,8 @@ pub fn blend(
     first: &Detector,
     lesson: &Lesson,
     validation: &Lesson,
-    params: &TuneParams,
-    observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
+    params: &FunctionParams,
+    observe: Observe,
 ) -> Result<Additive> {
     let known = lesson.at_most(params);
     let basis = Basis::new(first, &known);
@@ -66,11 +64,11 @@ pub fn blend(
 }
 
 /// Other settings: all columns alike, functions that go farther, fewer columns.
-fn others(params: &TuneParams) -> [TuneParams; 3] {
+fn others(params: &FunctionParams) -> [FunctionParams; 3] {
     [
-        TuneParams { rounds: 0, ..params.clone() },
-        TuneParams { amplitude: 2.0 * params.amplitude, ..params.clone() },
-        TuneParams { rounds: params.rounds + 4, ..params.clone() },
+        FunctionParams { rounds: 0, ..params.clone() },
+        FunctionParams { amplitude: 2.0 * params.amplitude, ..params.clone() },
+        FunctionParams { rounds: params.rounds + 4, ..params.clone() },
     ]
 }
 

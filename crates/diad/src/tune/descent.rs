@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::lesson::Lesson;
-use super::{TuneParams, TuneProgress};
+use super::{DescentParams, Observe, TuneProgress};
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
 use crate::metrics::roc_auc;
@@ -23,22 +23,20 @@ const PATIENCE: usize = 8;
 /// Parts of the labelled rows that are held out in turn where there is no validation table.
 const FOLDS: usize = 3;
 
-type Observe<'a> = &'a mut dyn FnMut(TuneProgress) -> ControlFlow<()>;
-
 /// Moves the trees of a detector. The number of steps is the one at which rows held out are ranked best: those of the
 /// validation table, or else each part of the labelled rows in turn. No step at all is one of the choices.
 pub fn descend(
     detector: &Detector,
     lesson: &Lesson,
     validation: Option<&Lesson>,
-    params: &TuneParams,
+    params: &DescentParams,
     observe: Observe,
 ) -> Result<Model<f32>> {
     if let Some(validation) = validation {
         let run = Run::new(detector, lesson, params);
         let (looks, models) = run.follow(Some(validation), params.steps, true, observe)?;
         let best = best(&looks);
-        return models.into_iter().nth(best).ok_or(Error::Diverged);
+        return models.into_iter().nth(best).ok_or(Error::TuningDiverged);
     }
     let folds = FOLDS.min(lesson.anomalies()).min(lesson.labels.len() - lesson.anomalies());
     if folds < 2 {
@@ -68,13 +66,13 @@ fn best(looks: &[f64]) -> usize {
 struct Run<'a> {
     detector: &'a Detector,
     lesson: &'a Lesson,
-    params: &'a TuneParams,
+    params: &'a DescentParams,
     /// What curves, grids and the shift give to each row of the lesson.
     rest: Vec<f64>,
 }
 
 impl<'a> Run<'a> {
-    fn new(detector: &'a Detector, lesson: &'a Lesson, params: &'a TuneParams) -> Self {
+    fn new(detector: &'a Detector, lesson: &'a Lesson, params: &'a DescentParams) -> Self {
         let mut trees = vec![0.0; lesson.labels.len()];
         let alone = Additive::of_trees(detector.additive().tree_factor());
         detector.with_model(detector.model().clone(), alone).score_encoded(&lesson.matrix, &mut trees);
@@ -180,7 +178,7 @@ impl<'a> Run<'a> {
 }
 
 fn sane(model: Model<f32>) -> Result<Model<f32>> {
-    if model.is_sane() { Ok(model) } else { Err(Error::Diverged) }
+    if model.is_sane() { Ok(model) } else { Err(Error::TuningDiverged) }
 }
 
 /// The Adam state of one layer.
@@ -262,7 +260,7 @@ impl<F: Real> Trees<F> {
     }
 
     /// One step of Adam.
-    fn apply(&mut self, gradients: &[LayerGradient<F>], params: &TuneParams) {
+    fn apply(&mut self, gradients: &[LayerGradient<F>], params: &DescentParams) {
         self.steps += 1;
         let step = Step::new(self.steps, params.learning_rate);
         for ((layer, moments), gradient) in self.model.layers.iter_mut().zip(&mut self.moments).zip(gradients)

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::TuneParams;
+use super::FunctionParams;
 use super::basis::{Basis, Shares};
 use super::lesson::Lesson;
 use super::solve::{Problem, dot};
@@ -44,7 +44,7 @@ pub struct Learned<'a> {
 
 impl<'a> Functions<'a> {
     /// Functions of the columns of a basis at a lesson's rows.
-    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &TuneParams) -> Self {
+    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &FunctionParams) -> Self {
         let begin = Shares {
             columns: basis.first_shares(),
             pairs: if basis.may_pair() { params.pair_share } else { 0.0 },
@@ -141,7 +141,7 @@ mod tests {
         let lesson = lesson(&detector);
         let basis = Basis::new(&detector, &lesson);
         for rounds in [0, 2] {
-            let params = TuneParams { rounds, ..TuneParams::default() };
+            let params = FunctionParams { rounds, ..FunctionParams::default() };
             let learned = Functions::new(&basis, &lesson, &params).learn();
             let scores = pieces::scored(&detector, &Additive::of_part("f", 1.0, learned.tables()), &lesson.matrix);
             for (score, value) in scores.iter().zip(&learned.values) {
@@ -155,7 +155,7 @@ mod tests {
     fn rows_held_out_teach_nothing() {
         let detector = first(2, Scale::Both);
         let lesson = lesson(&detector);
-        let params = TuneParams::default();
+        let params = FunctionParams::default();
         let held_out = Functions::new(&Basis::new(&detector, &lesson), &lesson, &params).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);

@@ -9,15 +9,13 @@ use crate::{Detector, Error, Result};
 /// What is known of rows: 1 for an anomaly, 0 for a normal row, nothing where a label is empty.
 ///
 /// ```
-/// use diad::{Labelled, Params, Scale, encode::Encoder, table::Table};
-/// use std::ops::ControlFlow;
+/// use diad::{Labelled, Params, table::Table};
 ///
 /// let x = (0..40).map(|i| f64::from(i % 13)).collect();
 /// let label = (0..40).map(|i| if i < 20 { f64::from(u8::from(i % 13 == 12)) } else { f64::NAN }).collect();
 /// let table = Table::new(vec!["x".into(), "label".into()], vec![x, label])?;
-/// let params = Params { steps: 4, warmup: 1, anneal: 1, trees: 4, batch: 16, ..Params::default() };
-/// let (encoder, matrix) = Encoder::fit_encode(&table, &["label"], params.scale)?;
-/// let first = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+/// let params = Params::default().with_steps(4).trees(4).batch(16);
+/// let first = params.fitting(&table).ignore("label").run()?;
 ///
 /// let labelled = Labelled::read(&first, &table, "label")?;
 /// assert_eq!((labelled.anomalies(), labelled.normals(), labelled.unlabelled()), (1, 19, 20));
@@ -100,14 +98,12 @@ impl Labelled {
     /// What is odd about these labels and those of a validation table, a sentence each.
     ///
     /// ```
-    /// # use diad::{Labelled, Params, encode::Encoder, table::Table};
-    /// # use std::ops::ControlFlow;
+    /// # use diad::{Labelled, Params, table::Table};
     /// # let x: Vec<f64> = (0..40).map(|i| f64::from(i % 13)).collect();
     /// # let label = x.iter().map(|&x| f64::from(u8::from(x == 12.0))).collect();
     /// # let table = Table::new(vec!["x".into(), "label".into()], vec![x, label])?;
-    /// # let params = Params { steps: 4, warmup: 1, anneal: 1, trees: 4, batch: 16, ..Params::default() };
-    /// # let (encoder, matrix) = Encoder::fit_encode(&table, &["label"], params.scale)?;
-    /// # let first = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
+    /// # let params = Params::default().with_steps(4).trees(4).batch(16);
+    /// # let first = params.fitting(&table).ignore("label").run()?;
     /// let labelled = Labelled::read(&first, &table, "label")?;
     /// assert!(labelled.oddities(None).is_empty());
     /// assert!(labelled.oddities(Some(&labelled))[0].starts_with("the validation table has the labelled rows themselves"));

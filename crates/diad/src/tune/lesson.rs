@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Labelled, TuneParams};
+use super::{FunctionParams, Labelled};
 use rayon::prelude::*;
 
 use crate::encode::Matrix;
@@ -74,7 +74,7 @@ impl Lesson {
     }
 
     /// At most so many rows: anomalies up to half of them, normal rows for the rest.
-    pub fn at_most(&self, params: &TuneParams) -> Self {
+    pub fn at_most(&self, params: &FunctionParams) -> Self {
         let anomalies = self.anomalies();
         let normals = self.labels.len() - anomalies;
         if self.labels.len() <= params.most_rows {

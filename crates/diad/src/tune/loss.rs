@@ -1,22 +1,11 @@
 //! The losses of labelled rows, and their derivatives by each row's score.
 
-use serde::{Deserialize, Serialize};
-
 use super::solve::{sigmoid, softplus};
-
-/// What learning by descent makes small.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Loss {
-    /// Over pairs of an anomaly and a normal row: by how much the normal row scores higher than it may.
-    Auc,
-    /// Binary cross-entropy.
-    Bce,
-}
+use crate::Loss;
 
 impl Loss {
     /// The loss, and its derivatives by the scores.
-    pub fn evaluate(self, labels: &[bool], scores: &[f64], margin: f64) -> (f64, Vec<f64>) {
+    pub(crate) fn evaluate(self, labels: &[bool], scores: &[f64], margin: f64) -> (f64, Vec<f64>) {
         match self {
             Self::Auc => hinge(labels, scores, margin),
             Self::Bce => cross_entropy(labels, scores),

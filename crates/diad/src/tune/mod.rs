@@ -7,11 +7,11 @@ mod functions;
 mod labels;
 mod lesson;
 mod loss;
-mod params;
 mod pieces;
 mod solve;
 mod stairs;
 mod tails;
+mod tuning;
 mod weigh;
 
 use std::ops::ControlFlow;
@@ -23,20 +23,21 @@ use crate::encode::Matrix;
 use crate::metrics::roc_auc;
 use crate::score::additive::Additive;
 use crate::profile::{Profile, Spread};
-use crate::{Detector, Error, Result};
+use crate::{DescentParams, Detector, Error, FunctionParams, Learner, Result};
 use basis::Basis;
 pub use labels::{Digest, Labelled};
 use lesson::Lesson;
-pub use loss::Loss;
-pub use params::{Learner, TuneParams};
+pub use tuning::Tuning;
 
 /// Rows of a validation table that are looked at, of each label.
 const VALIDATION_ROWS: usize = 20_000;
 /// Parts of the labelled rows that are held out in turn to tell how well the rest learns.
 const FOLDS: usize = 5;
+
 /// Where a tuned detector came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Origin {
     /// The identity of the first detector.
     pub model: Digest,
@@ -50,6 +51,7 @@ pub struct Origin {
 
 /// How far a tuning is.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct TuneProgress {
     /// Steps of the current pass that are done.
     pub done: usize,
@@ -57,8 +59,12 @@ pub struct TuneProgress {
     pub all: usize,
 }
 
+/// Who hears of how far a tuning is, and may stop it.
+type Observe<'a> = &'a mut (dyn FnMut(TuneProgress) -> ControlFlow<()> + 'a);
+
 /// A tuned detector and how it came about.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Tuned {
     /// The detector.
     pub detector: Detector,
@@ -79,44 +85,18 @@ impl Detector {
     /// # Errors
     /// If the detector cannot be written as a file.
     pub fn identity(&self) -> Result<Digest> {
-        crate::persist::to_bytes(self).map(Digest::of).map_err(|_| Error::Diverged)
+        crate::persist::to_bytes(self).map(Digest::of).map_err(Error::Unwritable)
     }
 
-    /// A detector that has learned from labels, beginning from this one. The order of the labelled rows does not matter.
-    /// With a validation table, what ranks its rows better is added to what is learned without.
-    /// `observe` is called now and then and may stop it.
-    ///
-    /// ```
-    /// use diad::{Labelled, Params, TuneParams, encode::Encoder, table::Table};
-    /// use std::ops::ControlFlow;
-    ///
-    /// // Values around 0 are common; of the labelled rows, those at 3 are the anomalies, those at -3 are not.
-    /// let x: Vec<f64> = (0..90).map(|i| if i % 30 == 7 { 3.0 } else if i % 30 == 9 { -3.0 } else { f64::from(i % 5) / 9.0 }).collect();
-    /// let label = x.iter().enumerate().map(|(i, &x)| if i < 60 { f64::from(u8::from(x == 3.0)) } else { f64::NAN }).collect();
-    /// let table = Table::new(vec!["x".into(), "label".into()], vec![x, label])?;
-    /// let params = Params { steps: 20, warmup: 5, anneal: 10, trees: 8, batch: 32, ..Params::default() };
-    /// let (encoder, matrix) = Encoder::fit_encode(&table, &["label"], params.scale)?;
-    /// let first = diad::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(()))?;
-    ///
-    /// let labelled = Labelled::read(&first, &table, "label")?;
-    /// let tuned = first.tune(&labelled, None, &TuneParams::default(), &mut |_| ControlFlow::Continue(()))?;
-    /// let scores = tuned.detector.score(&table)?;
-    /// assert!(scores[67] > scores[69], "the unlabelled row at 3 scores higher than the one at -3");
-    /// assert_eq!(tuned.detector.origin().map(|origin| origin.model), Some(first.identity()?));
-    /// # Ok::<(), diad::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If this detector is a tuned one, no row is labelled as an anomaly, there are neither normal nor unlabelled rows, the
-    /// validation table lacks one of the labels, a setting is out of range, or it was stopped.
-    pub fn tune(
+    /// Learns from labels as the settings of a [`Tuning`] say.
+    fn learn_from(
         &self,
         labelled: &Labelled,
         validation: Option<&Labelled>,
-        params: &TuneParams,
-        observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
+        learner: &Learner,
+        observe: Observe,
     ) -> Result<Tuned> {
-        params.validate()?;
+        learner.validate()?;
         if let Some(origin) = &self.origin {
             return Err(Error::AlreadyTuned { first: origin.model.to_string() });
         }
@@ -129,9 +109,11 @@ impl Detector {
         let lesson = Lesson::new(self, labelled)?;
         let validation = validation.map(|rows| self.validation(rows)).transpose()?;
         let (model, additive) = (self.model(), self.additive());
-        let (model, additive) = match params.learner {
-            Learner::Functions => (model.clone(), self.learn(&lesson, validation.as_ref(), params, observe)?),
-            Learner::Descent => {
+        let (model, additive) = match learner {
+            Learner::Functions(params) => {
+                (model.clone(), self.learn(&lesson, validation.as_ref(), params, observe)?)
+            }
+            Learner::Descent(params) => {
                 (descent::descend(self, &lesson, validation.as_ref(), params, observe)?, additive.clone())
             }
         };
@@ -152,23 +134,23 @@ impl Detector {
     ///
     /// # Errors
     /// As [`Detector::tune`].
-    pub fn cross_validate(&self, labelled: &Labelled, params: &TuneParams) -> Result<Option<[f64; 2]>> {
-        params.validate()?;
+    pub fn cross_validate(&self, labelled: &Labelled, learner: &Learner) -> Result<Option<[f64; 2]>> {
+        learner.validate()?;
         let lesson = Lesson::new(self, labelled)?;
-        let lesson = match params.learner {
-            Learner::Functions => lesson.at_most(params),
-            Learner::Descent => lesson,
+        let lesson = match learner {
+            Learner::Functions(params) => lesson.at_most(params),
+            Learner::Descent(_) => lesson,
         };
         let Some(folds) = lesson.enough_folds(FOLDS) else { return Ok(None) };
         let parts = lesson.folds(folds);
-        let scores: Vec<Vec<f32>> = match params.learner {
-            Learner::Functions => {
+        let scores: Vec<Vec<f32>> = match learner {
+            Learner::Functions(params) => {
                 let all = weigh::held_out(self, &lesson, params, folds);
                 let mut scores = vec![Vec::new(); folds];
                 all.iter().enumerate().for_each(|(row, &score)| scores[lesson.fold(row, folds)].push(score));
                 scores
             }
-            Learner::Descent => {
+            Learner::Descent(params) => {
                 let fold = |(kept, held_out): &(Lesson, Lesson)| {
                     let go_on = &mut |_| ControlFlow::Continue(());
                     let model = descent::descend(self, kept, None, params, go_on)?;
@@ -201,8 +183,8 @@ impl Detector {
         &self,
         lesson: &Lesson,
         validation: Option<&Lesson>,
-        params: &TuneParams,
-        observe: &mut dyn FnMut(TuneProgress) -> ControlFlow<()>,
+        params: &FunctionParams,
+        observe: Observe,
     ) -> Result<Additive> {
         match validation {
             Some(validation) => blend::blend(self, lesson, validation, params, observe),

@@ -4,7 +4,7 @@
 //! columns with a chance in proportion to how much of the loss it takes away, and a tenth of it is taken (boosting). So stairs
 //! keep to the few columns that matter, where smooth functions spread over all; what both say together is surer than either.
 
-use super::TuneParams;
+use super::FunctionParams;
 use super::basis::{Axis, Basis};
 use super::lesson::Lesson;
 use super::solve::sigmoid;
@@ -66,7 +66,7 @@ struct Step {
 
 impl<'a> Stairs<'a> {
     /// Stairs along the columns of a basis at a lesson's rows.
-    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &TuneParams) -> Self {
+    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &FunctionParams) -> Self {
         Self { basis, lesson, steps: params.stairs, seed: params.seed }
     }
 
@@ -198,7 +198,7 @@ mod tests {
     fn values_are_those_of_the_tables() {
         let (detector, lesson) = example();
         let basis = Basis::new(&detector, &lesson);
-        let stairs = Stairs::new(&basis, &lesson, &TuneParams::default());
+        let stairs = Stairs::new(&basis, &lesson, &FunctionParams::default());
         let values = stairs.learn_from(|_| true).values;
         let scores = pieces::scored(&detector, &Additive::of_part("s", 1.0, stairs.tables()), &lesson.matrix);
         for (score, value) in scores.iter().zip(&values) {
@@ -247,10 +247,10 @@ mod tests {
     fn rows_held_out_teach_nothing() {
         let (detector, lesson) = example();
         let held_out =
-            Stairs::new(&Basis::new(&detector, &lesson), &lesson, &TuneParams::default()).held_out(3);
+            Stairs::new(&Basis::new(&detector, &lesson), &lesson, &FunctionParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
-            let plain = Additive::of_part("s", 1.0, Stairs::new(&basis, kept, &TuneParams::default()).tables());
+            let plain = Additive::of_part("s", 1.0, Stairs::new(&basis, kept, &FunctionParams::default()).tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

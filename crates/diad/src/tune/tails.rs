@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::lesson::Lesson;
 use super::solve::{Problem, dot};
-use super::{TuneParams, pieces};
+use super::{FunctionParams, pieces};
 use crate::Detector;
 use crate::score::function::{Curve, Functions};
 
@@ -28,7 +28,7 @@ pub struct Tails<'a> {
 
 impl<'a> Tails<'a> {
     /// The tails of a detector's columns at a lesson's rows.
-    pub fn new(first: &Detector, lesson: &'a Lesson, params: &TuneParams) -> Self {
+    pub fn new(first: &Detector, lesson: &'a Lesson, params: &FunctionParams) -> Self {
         let curves: Vec<Curve> = if params.tails > 0.0 {
             let curves = pieces::tails(first).curves;
             curves.into_par_iter().filter_map(|curve| standardised(curve, lesson)).collect()
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn values_are_those_of_the_tables_and_the_telling_column_has_most() {
         let (detector, lesson) = example();
-        let tails = Tails::new(&detector, &lesson, &TuneParams::default());
+        let tails = Tails::new(&detector, &lesson, &FunctionParams::default());
         let scores = pieces::scored(&detector, &Additive::of_part("t", 1.0, tails.tables()), &lesson.matrix);
         let weights = tails.weights(|_| true);
         for (row, score) in scores.iter().enumerate() {
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn weights_are_the_most_likely() {
         let (detector, lesson) = example();
-        let tails = Tails::new(&detector, &lesson, &TuneParams::default());
+        let tails = Tails::new(&detector, &lesson, &FunctionParams::default());
         let found = tails.weights(|_| true);
         let (targets, counts) = (lesson.targets(), lesson.weights(|_| true));
         // The constant is free, too: find it by bisection.
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn rows_held_out_teach_nothing() {
         let (detector, lesson) = example();
-        let held_out = Tails::new(&detector, &lesson, &TuneParams::default()).held_out(3);
+        let held_out = Tails::new(&detector, &lesson, &FunctionParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
-            let plain = Additive::of_part("t", 1.0, Tails::new(&detector, kept, &TuneParams::default()).tables());
+            let plain = Additive::of_part("t", 1.0, Tails::new(&detector, kept, &FunctionParams::default()).tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {
@@ -165,7 +165,8 @@ mod tests {
     #[test]
     fn without_tails_nothing_is_learned() {
         let (detector, lesson) = example();
-        let tails = Tails::new(&detector, &lesson, &TuneParams { tails: 0.0, ..TuneParams::default() });
+        let tails =
+            Tails::new(&detector, &lesson, &FunctionParams { tails: 0.0, ..FunctionParams::default() });
         assert!(tails.tables().curves.is_empty());
         assert!(tails.held_out(3).iter().all(|&value| value == 0.0));
     }

@@ -49,11 +49,7 @@ fn first_of(params: &Params) -> Detector {
     };
     let table = table(400, |_, _| false);
     let (encoder, matrix) = Encoder::fit_encode(&table, &[LABEL], params.scale).unwrap();
-    crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
-}
-
-fn go_on(_: TuneProgress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+    crate::train::fit(&params, encoder, &matrix).unwrap()
 }
 
 fn read(detector: &Detector, table: &Table) -> Labelled {
@@ -70,8 +66,13 @@ fn labels_may_come_from_elsewhere() {
     assert_eq!(few, "there are 59 labels for 60 rows; give one label for each row");
 }
 
-fn tune(detector: &Detector, table: &Table, params: &TuneParams) -> Tuned {
-    detector.tune(&read(detector, table), None, params, &mut go_on).unwrap()
+fn tune(detector: &Detector, table: &Table, learner: impl Into<Learner>) -> Tuned {
+    detector.tuning(&read(detector, table)).learner(learner).run().unwrap()
+}
+
+/// Both ways to learn.
+fn learners() -> [Learner; 2] {
+    [FunctionParams::default().into(), DescentParams::default().into()]
 }
 
 fn fifth(row: usize, _: bool) -> bool {
@@ -88,26 +89,25 @@ fn area_of(detector: &Detector) -> f64 {
 #[test]
 fn labels_teach_what_sparsity_does_not_show() {
     // Descent moves the trees, so that it learns where they are the whole score, as the paper has it.
-    for (learner, settings, enough) in
-        [(Learner::Functions, Params::default(), 0.97), (Learner::Descent, Params::paper(), 0.0)]
+    for (learner, (settings, enough)) in
+        learners().into_iter().zip([(Params::default(), 0.97), (Params::paper(), 0.0)])
     {
         let first = first_of(&settings);
         let before = to_bytes(&first).unwrap();
-        let params = TuneParams { learner, ..TuneParams::default() };
-        let tuned = tune(&first, &table(400, fifth), &params);
+        let tuned = tune(&first, &table(400, fifth), learner.clone());
         let (was, is) = (area_of(&first), area_of(&tuned.detector));
         assert!(is > was && is > enough, "{learner:?}: {was} became {is}");
         assert!(to_bytes(&first).unwrap() == before, "the first detector is untouched");
     }
     let first = first(2, Scale::Both);
-    let tuned = tune(&first, &table(400, fifth), &TuneParams::default());
+    let tuned = tune(&first, &table(400, fifth), Learner::default());
     let changes = compare(&Explainer::new(&first), &Explainer::new(&tuned.detector)).unwrap().changes;
     let pair = changes.iter().find(|change| change.columns == [0, 1]).unwrap();
     assert!(changes.iter().all(|other| other.columns.len() == 1 || other.size <= pair.size), "{changes:?}");
     // The trees alone leave something to be learned.
     let first = first_of(&Params::paper());
     let half = read(&first, &table(400, |row, _| row.is_multiple_of(2)));
-    let areas = first.cross_validate(&half, &TuneParams::default()).unwrap().unwrap();
+    let areas = first.cross_validate(&half, &Learner::default()).unwrap().unwrap();
     assert!(areas[1] > 0.9 && areas[1] > areas[0], "{areas:?}");
 }
 
@@ -118,9 +118,8 @@ fn the_order_of_labels_does_not_matter() {
     let order: Vec<usize> = (0..120).rev().collect();
     let columns = (0..4).map(|c| order.iter().map(|&row| given.column(c)[row]).collect()).collect();
     let turned = Table::new(given.names().to_vec(), columns).unwrap();
-    for learner in [Learner::Functions, Learner::Descent] {
-        let params = TuneParams { learner, steps: 30, ..TuneParams::default() };
-        let bytes = |table: &Table| to_bytes(&tune(&detector, table, &params).detector).unwrap();
+    for learner in [Learner::default(), DescentParams::default().steps(30).into()] {
+        let bytes = |table: &Table| to_bytes(&tune(&detector, table, learner.clone()).detector).unwrap();
         assert!(bytes(&given) == bytes(&turned), "{learner:?}");
     }
 }
@@ -131,7 +130,7 @@ fn threads_do_not_matter() {
     let given = table(400, fifth);
     let bytes = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| to_bytes(&tune(&detector, &given, &TuneParams::default()).detector).unwrap())
+        pool.install(|| to_bytes(&tune(&detector, &given, Learner::default()).detector).unwrap())
     };
     assert!(bytes(1) == bytes(3));
 }
@@ -140,7 +139,7 @@ fn threads_do_not_matter() {
 fn anomalies_alone_are_enough() {
     let detector = first(2, Scale::Both);
     let tuned =
-        tune(&detector, &table(400, |row, anomaly| anomaly && row.is_multiple_of(2)), &TuneParams::default());
+        tune(&detector, &table(400, |row, anomaly| anomaly && row.is_multiple_of(2)), Learner::default());
     assert!(tuned.stand_ins > 100, "{}", tuned.stand_ins);
     assert!(area_of(&tuned.detector) > 0.9, "{}", area_of(&tuned.detector));
 }
@@ -148,7 +147,7 @@ fn anomalies_alone_are_enough() {
 #[test]
 fn a_model_of_single_columns_gets_no_pairs() {
     let detector = first(1, Scale::Both);
-    let tuned = tune(&detector, &table(400, fifth), &TuneParams::default());
+    let tuned = tune(&detector, &table(400, fifth), Learner::default());
     assert!(tuned.detector.functions().grids.is_empty());
     assert!(Explainer::new(&tuned.detector).terms().iter().all(|term| term.columns().len() == 1));
 }
@@ -158,16 +157,12 @@ fn a_model_without_curves_gets_them() {
     let params =
         Params { steps: 20, warmup: 5, anneal: 10, trees: 6, layers: 1, batch: 64, ..Params::paper() };
     let (encoder, matrix) = Encoder::fit_encode(&table(200, |_, _| false), &[LABEL], params.scale).unwrap();
-    let detector = crate::fit(&params, encoder, &matrix, &mut go_on_fit).unwrap();
-    let tuned = tune(&detector, &table(400, fifth), &TuneParams::default());
+    let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
+    let tuned = tune(&detector, &table(400, fifth), Learner::default());
     assert!(area_of(&tuned.detector) > 0.95);
-    let forgot = tune(&detector, &table(400, fifth), &TuneParams { prior: 0.0, ..TuneParams::default() });
+    let forgot = tune(&detector, &table(400, fifth), FunctionParams::default().prior(0.0));
     assert!(area_of(&forgot.detector) > 0.95);
     assert_eq!(forgot.detector.additive().tree_factor(), 0.0);
-}
-
-fn go_on_fit(_: crate::Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
 }
 
 #[test]
@@ -175,20 +170,21 @@ fn the_validation_table_chooses_and_chance_is_minded() {
     let first = first(2, Scale::Both);
     let labelled = read(&first, &table(60, |row, _| row.is_multiple_of(3)));
     let validation = read(&first, &table(400, |row, _| row % 5 == 1));
-    for learner in [Learner::Functions, Learner::Descent] {
-        let params = TuneParams { learner, ..TuneParams::default() };
+    for learner in learners() {
         let mut steps = 0;
-        let count = &mut |_| {
+        let mut count = |_| {
             steps += 1;
             ControlFlow::Continue(())
         };
-        let tuned = first.tune(&labelled, Some(&validation), &params, count).unwrap();
+        let tuning = first.tuning(&labelled).learner(learner.clone()).validation(&validation);
+        let tuned = tuning.progress(&mut count).run().unwrap();
         let [before, after] = tuned.validation.unwrap();
         // Chance may be minded by less than a point.
         assert!(after > before - 0.01, "{learner:?}: {before} became {after}");
         assert!(steps >= 4, "{steps}");
-        let stop = &mut |_| ControlFlow::Break(());
-        assert!(matches!(first.tune(&labelled, Some(&validation), &params, stop), Err(Error::Stopped)));
+        let mut stop = |_| ControlFlow::Break(());
+        let stopped = first.tuning(&labelled).learner(learner).validation(&validation).progress(&mut stop);
+        assert!(matches!(stopped.run(), Err(Error::Stopped)));
     }
 }
 
@@ -196,7 +192,7 @@ fn the_validation_table_chooses_and_chance_is_minded() {
 fn a_tuned_file_remembers_where_it_came_from() {
     let first = first(2, Scale::Both);
     let labelled = read(&first, &table(100, fifth));
-    let tuned = first.tune(&labelled, None, &TuneParams::default(), &mut go_on).unwrap().detector;
+    let tuned = first.tune(&labelled).unwrap().detector;
     let loaded = from_bytes(&to_bytes(&tuned).unwrap()).unwrap();
     let origin = loaded.origin().unwrap();
     assert_eq!(origin.model, first.identity().unwrap());
@@ -213,7 +209,7 @@ fn a_tuned_file_remembers_where_it_came_from() {
         scores
     };
     assert_eq!(scores(&tuned), scores(&loaded));
-    let again = tuned.tune(&labelled, None, &TuneParams::default(), &mut go_on).unwrap_err();
+    let again = tuned.tune(&labelled).unwrap_err();
     let said = again.to_string();
     assert!(said.contains("tuned already") && said.contains(&origin.model.to_string()), "{said}");
 }
@@ -256,7 +252,7 @@ fn what_cannot_be_learned_from_is_said() {
     let first = first(2, Scale::Both);
     let tuned = |known: &dyn Fn(usize, bool) -> bool, validation: Option<&Labelled>| {
         let labelled = read(&first, &table(60, known));
-        let result = first.tune(&labelled, validation, &TuneParams::default(), &mut go_on);
+        let result = first.tuning(&labelled).validation(validation).run();
         result.map(|_| ()).unwrap_err().to_string()
     };
     assert_eq!(
@@ -267,14 +263,14 @@ fn what_cannot_be_learned_from_is_said() {
     assert!(tuned(&|_, _| true, Some(&one_class)).contains("has no normal rows (label 0)"));
     let other_class = read(&first, &table(60, |_, anomaly| !anomaly));
     assert!(tuned(&|_, _| true, Some(&other_class)).contains("has no anomalies (label 1)"));
-    let params = TuneParams { amplitude: -1.0, ..TuneParams::default() };
+    let params = FunctionParams::default().amplitude(-1.0);
     let labelled = read(&first, &table(60, |_, _| true));
-    assert!(matches!(first.tune(&labelled, None, &params, &mut go_on), Err(Error::Setting { .. })));
+    assert!(matches!(first.tuning(&labelled).learner(params).run(), Err(Error::Setting { .. })));
     let given = table(60, |_, _| true);
     let rows: Vec<usize> = (0..60).filter(|row| row % 7 == 3).collect();
     let columns = (0..4).map(|c| rows.iter().map(|&row| given.column(c)[row]).collect()).collect();
     let only = read(&first, &Table::new(given.names().to_vec(), columns).unwrap());
-    let error = first.tune(&only, None, &TuneParams::default(), &mut go_on).unwrap_err();
+    let error = first.tune(&only).unwrap_err();
     assert!(matches!(error, Error::NothingNormal), "{error}");
     assert!(matches!(Labelled::read(&first, &given, "a"), Err(Error::LabelIsFeature { .. })));
 }
@@ -283,11 +279,9 @@ fn what_cannot_be_learned_from_is_said() {
 fn one_label_of_each_kind_is_enough() {
     let first = first(2, Scale::Both);
     let labelled = read(&first, &table(400, |row, _| row == 3 || row == 4));
-    let params = TuneParams::default();
-    assert_eq!(first.cross_validate(&labelled, &params).unwrap(), None);
-    for learner in [Learner::Functions, Learner::Descent] {
-        let tuned =
-            first.tune(&labelled, None, &TuneParams { learner, ..params.clone() }, &mut go_on).unwrap();
+    assert_eq!(first.cross_validate(&labelled, &Learner::default()).unwrap(), None);
+    for learner in learners() {
+        let tuned = first.tuning(&labelled).learner(learner).run().unwrap();
         assert!(area_of(&tuned.detector).is_finite());
     }
 }
@@ -319,10 +313,10 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         batch: 64,
         ..Params::default()
     };
-    let first = crate::fit(&params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap();
+    let first = crate::train::fit(&params, encoder, &matrix).unwrap();
     let (labelled, valid) = (read(&first, &wide(120, 2)), read(&first, &wide(120, 3)));
     for valid in [None, Some(&valid)] {
-        let tuned = first.tune(&labelled, valid, &TuneParams::default(), &mut go_on).unwrap().detector;
+        let tuned = first.tuning(&labelled).validation(valid).run().unwrap().detector;
         let grids = tuned.functions().grids.len();
         assert!(grids > 60 + 276, "{grids} grids: pairs of one set of columns");
         let loaded = from_bytes(&to_bytes(&tuned).unwrap()).unwrap();

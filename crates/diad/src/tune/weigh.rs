@@ -11,7 +11,7 @@ use super::lesson::Lesson;
 use super::solve::{sigmoid, softplus};
 use super::stairs::Stairs;
 use super::tails::Tails;
-use super::{FOLDS, TuneParams, pieces};
+use super::{FOLDS, FunctionParams, pieces};
 use crate::Detector;
 use crate::score::additive::Additive;
 use crate::score::function;
@@ -27,7 +27,7 @@ const PRECISION: f64 = 1e-10;
 pub const LEARNED: &str = "learned";
 
 /// The score that fits the labels: parts of the first one, unless it is forgotten, and what is learned.
-pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TuneParams) -> Additive {
+pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &FunctionParams) -> Additive {
     let learners = Learners::new(first, lesson, basis, params);
     let factors = match lesson.enough_folds(FOLDS) {
         Some(folds) => Held::new(first, lesson, &learners, params, folds).factors(|_| true),
@@ -47,7 +47,7 @@ pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &TunePara
 }
 
 /// The scores of a lesson's rows, each by a tuning without its part of the rows: neither what is learned nor factors know of it.
-pub fn held_out(first: &Detector, lesson: &Lesson, params: &TuneParams, folds: usize) -> Vec<f32> {
+pub fn held_out(first: &Detector, lesson: &Lesson, params: &FunctionParams, folds: usize) -> Vec<f32> {
     let basis = Basis::new(first, lesson);
     let learners = Learners::new(first, lesson, &basis, params);
     let held = Held::new(first, lesson, &learners, params, folds);
@@ -64,7 +64,7 @@ struct Learners<'a> {
 }
 
 impl<'a> Learners<'a> {
-    fn new(first: &Detector, lesson: &'a Lesson, basis: &'a Basis, params: &TuneParams) -> Self {
+    fn new(first: &Detector, lesson: &'a Lesson, basis: &'a Basis, params: &FunctionParams) -> Self {
         Self {
             functions: Functions::new(basis, lesson, params),
             stairs: Stairs::new(basis, lesson, params),
@@ -91,7 +91,7 @@ const FIRST: usize = 3;
 type Factors = [f64; PIECES];
 
 /// Factors before any label.
-fn usual(params: &TuneParams) -> Factors {
+fn usual(params: &FunctionParams) -> Factors {
     let [curves, tails] = if params.tails > 0.0 { [0.8, 0.75] } else { [1.0, 0.0] };
     let [functions, stairs] = if params.stairs > 0 { [curves / 2.0; 2] } else { [curves, 0.0] };
     [params.prior, params.prior, params.prior, functions, stairs, tails]
@@ -110,7 +110,7 @@ impl<'a> Held<'a> {
         first: &Detector,
         lesson: &'a Lesson,
         learners: &Learners,
-        params: &TuneParams,
+        params: &FunctionParams,
         folds: usize,
     ) -> Self {
         let said = pieces::parts(first).map(|piece| pieces::scored(first, &piece, &lesson.matrix));

@@ -1,4 +1,3 @@
-use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use crate::encode::{Encoder, Roles};
@@ -7,7 +6,7 @@ use crate::kernel::{Isa, LANES};
 use crate::model::BLOCK_ROWS;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Table, Texts, Values};
-use crate::{Detector, Labelled, Params, TuneParams};
+use crate::{Detector, Labelled, Params};
 
 /// What single precision may round away, of trees or of tables, beside the bound.
 const ROUNDING: f64 = 2e-5;
@@ -50,7 +49,7 @@ fn table(seed: u64, rows: usize, reach: f64, jobs: usize) -> Table {
 fn fitted(params: &Params, seed: u64) -> Detector {
     let (encoder, matrix) =
         Encoder::fit_encode_as(&table(seed, 700, 1.0, 4), &Roles::default(), params.scale).unwrap();
-    crate::fit(params, encoder, &matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+    crate::train::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short(trees: usize) -> Params {
@@ -153,8 +152,7 @@ fn tuned_models_compile_too() {
     let values = (0..7).map(|column| rows.values(column).clone());
     let labelled = Table::of(names, values.chain([Values::Numbers(labels.collect())]).collect()).unwrap();
     let labelled = Labelled::read(detector(), &labelled, "label").unwrap();
-    let go_on = &mut |_| ControlFlow::Continue(());
-    let tuned = detector().tune(&labelled, None, &TuneParams::default(), go_on).unwrap();
+    let tuned = detector().tune(&labelled).unwrap();
     check(&tuned.detector, &table(42, 2000, 1.5, 5));
 }
 

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::super::fit_model;
+use super::super::{fit_keeping, fit_model};
 use crate::encode::{Encoder, Matrix};
 use crate::kernel::Isa;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
-use crate::{Detector, Error, Params, fit, persist};
+use crate::train::fit;
+use crate::{Detector, Error, Params, persist};
 
 /// Correlated columns with a few rows far from the rest.
 fn data(rows: usize, columns: usize) -> (Encoder, Matrix) {
@@ -39,7 +40,7 @@ fn small() -> Params {
 }
 
 fn fit_on(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Detector {
-    fit(params, encoder.clone(), matrix, &mut |_| ControlFlow::Continue(())).unwrap()
+    fit(params, encoder.clone(), matrix).unwrap()
 }
 
 #[test]
@@ -120,11 +121,10 @@ fn extreme_settings_can_be_fitted() {
 fn what_does_not_belong_together_is_refused() {
     let (encoder, matrix) = data(50, 2);
     let (_, wide) = data(50, 3);
-    let go = &mut |_| ControlFlow::Continue(());
-    assert!(matches!(fit(&small(), encoder.clone(), &wide, go), Err(Error::Width { found: 3, expected: 2 })));
+    assert!(matches!(fit(&small(), encoder.clone(), &wide), Err(Error::Width { found: 3, expected: 2 })));
     let one = Matrix { width: 2, values: matrix.values[..2].to_vec() };
-    assert!(matches!(fit(&small(), encoder.clone(), &one, go), Err(Error::TooFewRows { rows: 1 })));
-    let detector = fit(&small(), encoder, &matrix, go).unwrap();
+    assert!(matches!(fit(&small(), encoder.clone(), &one), Err(Error::TooFewRows { rows: 1 })));
+    let detector = fit(&small(), encoder, &matrix).unwrap();
     let names = detector.encoder().columns().iter().map(|column| column.name.clone()).collect();
     let table = crate::table::Table::new(names, vec![vec![0.0; 4], vec![1.0; 4]]).unwrap();
     for room in [3, 5] {
@@ -137,7 +137,7 @@ fn what_does_not_belong_together_is_refused() {
 fn a_fit_can_be_stopped() {
     let (encoder, matrix) = data(50, 2);
     let mut seen = Vec::new();
-    let result = fit(&small(), encoder, &matrix, &mut |progress| {
+    let result = fit_keeping(&small(), encoder, &matrix, None, &mut |progress| {
         seen.push(progress.step);
         if progress.step == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -1,10 +1,10 @@
 //! The gradients of labelled rows against finite differences, in double precision.
 
+use super::super::Labelled;
 use super::super::tests::{first, table};
-use super::super::{Labelled, Loss};
 use super::*;
 use crate::model::{Layer, Selectors};
-use crate::{Learner, Scale};
+use crate::{Loss, Scale};
 
 fn widen(model: &Model<f32>) -> Model<f64> {
     let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
@@ -87,8 +87,7 @@ fn gradients_are_those_of_the_loss() {
 fn frozen_structure_stays_and_leaves_move() {
     let (detector, lesson) = lesson();
     for freeze_structure in [true, false] {
-        let params =
-            TuneParams { learner: Learner::Descent, freeze_structure, steps: 20, ..TuneParams::default() };
+        let params = DescentParams::default().freeze_structure(freeze_structure).steps(20);
         let model = Run::new(&detector, &lesson, &params).to(20, &mut |_| ControlFlow::Continue(())).unwrap();
         let before = &detector.model().layers[0];
         assert_eq!(model.layers[0].thresholds == before.thresholds, freeze_structure);
@@ -101,7 +100,7 @@ fn frozen_structure_stays_and_leaves_move() {
 fn batches_have_as_many_anomalies_as_normal_rows_if_wanted() {
     let (detector, lesson) = lesson();
     let anomalies = |upsample: bool| {
-        let params = TuneParams { upsample, batch: 100, ..TuneParams::default() };
+        let params = DescentParams::default().upsample(upsample).batch(100);
         let rows = Run::new(&detector, &lesson, &params).draw(3);
         (rows.len(), rows.iter().filter(|&&row| lesson.labels[row]).count())
     };

@@ -1,0 +1,143 @@
+//! From a table to a detector.
+
+use std::ops::ControlFlow;
+
+use crate::encode::{Encoder, Matrix, Roles};
+use crate::table::Source;
+use crate::train::{self, Observe, Progress};
+use crate::{Checkpoints, Detector, Params, Result};
+
+impl Params {
+    /// Fits a detector to the rows of a table, without labels.
+    ///
+    /// Runs on the current rayon thread pool; the result does not depend on its size.
+    ///
+    /// ```
+    /// use diad::{Params, table::Table};
+    ///
+    /// let table = Table::new(vec!["x".into()], vec![(0..40).map(|i| f64::from(i % 7)).collect()])?;
+    /// let detector = Params::default().with_steps(10).trees(4).fit(&table)?;
+    /// assert_eq!(detector.score(&table)?.len(), 40);
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a setting is out of range, the table cannot be read, has nothing to learn from or does not fit into memory, or the
+    /// training left the range of sane numbers.
+    pub fn fit(&self, table: &dyn Source) -> Result<Detector> {
+        self.fitting(table).run()
+    }
+
+    /// A fit that can be told more: what columns are, who hears of its progress, and where it keeps checkpoints.
+    ///
+    /// ```
+    /// use diad::{Params, encode::Roles, table::Table};
+    /// use std::ops::ControlFlow;
+    ///
+    /// let numbers = |step| (0..40).map(|i| f64::from(i * step % 7)).collect();
+    /// let table = Table::new(vec!["x".into(), "label".into()], vec![numbers(1), numbers(3)])?;
+    /// let params = Params::default().with_steps(10).trees(4);
+    /// let mut losses = Vec::new();
+    /// let detector = params
+    ///     .fitting(&table)
+    ///     .roles(Roles::default().ignore("label"))
+    ///     .progress(&mut |progress| {
+    ///         losses.push(progress.loss);
+    ///         ControlFlow::Continue(())
+    ///     })
+    ///     .run()?;
+    /// assert_eq!((detector.encoder().columns().len(), losses.len()), (1, 10));
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    pub fn fitting<'a>(&'a self, table: &'a dyn Source) -> Fitting<'a> {
+        Fitting { params: self, table, roles: Roles::default(), observe: None, checkpoints: None }
+    }
+}
+
+/// A fit that is being prepared; see [`Params::fitting`].
+#[must_use = "a fit does nothing until it is run"]
+pub struct Fitting<'a> {
+    params: &'a Params,
+    table: &'a dyn Source,
+    roles: Roles,
+    observe: Option<Observe<'a>>,
+    checkpoints: Option<&'a mut Checkpoints>,
+}
+
+impl<'a> Fitting<'a> {
+    /// Says which columns to ignore, and which hold categories or numbers.
+    pub fn roles(self, roles: Roles) -> Self {
+        Self { roles, ..self }
+    }
+
+    /// Leaves a column out, such as one of labels.
+    pub fn ignore(self, column: impl Into<String>) -> Self {
+        Self { roles: self.roles.ignore(column), ..self }
+    }
+
+    /// Calls `observe` after each step. It may stop the fit, which then ends with [`Error::Stopped`](crate::Error::Stopped).
+    pub fn progress(self, observe: Observe<'a>) -> Self {
+        Self { observe: Some(observe), ..self }
+    }
+
+    /// Goes on from a checkpoint if there is one, and writes checkpoints. The model is the same, bit for bit, as without any
+    /// interruption. A fit that is stopped leaves a checkpoint of its last step.
+    pub fn checkpoints(self, checkpoints: &'a mut Checkpoints) -> Self {
+        Self { checkpoints: Some(checkpoints), ..self }
+    }
+
+    /// Reads the table and trains.
+    ///
+    /// # Errors
+    /// As [`Params::fit`], or if the fit was stopped, or a checkpoint is of another fit or cannot be read or written.
+    pub fn run(self) -> Result<Detector> {
+        self.read()?.run()
+    }
+
+    /// Reads the table, and trains when it is told to.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the table cannot be read, has nothing to learn from or does not fit into memory.
+    pub fn read(self) -> Result<Training<'a>> {
+        let Self { params, table, roles, observe, checkpoints } = self;
+        params.validate()?;
+        let (encoder, matrix) = Encoder::fit_encode_as(table, &roles, params.scale)?;
+        Ok(Training { params, encoder, matrix, observe, checkpoints })
+    }
+}
+
+/// A fit whose table has been read; see [`Fitting::read`].
+#[must_use = "a training does nothing until it is run"]
+pub struct Training<'a> {
+    params: &'a Params,
+    encoder: Encoder,
+    matrix: Matrix,
+    observe: Option<Observe<'a>>,
+    checkpoints: Option<&'a mut Checkpoints>,
+}
+
+impl Training<'_> {
+    /// What the model will look at.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// How many rows it is trained on.
+    pub fn rows(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    /// Trains.
+    ///
+    /// # Errors
+    /// If the training was stopped or left the range of sane numbers, or a checkpoint is of another fit or cannot be read or
+    /// written.
+    pub fn run(self) -> Result<Detector> {
+        let go_on = &mut |_: Progress| ControlFlow::Continue(());
+        let observe = self.observe.unwrap_or(go_on);
+        match self.checkpoints {
+            Some(checkpoints) => checkpoints.fit(self.params, self.encoder, &self.matrix, observe),
+            None => train::fit_keeping(self.params, self.encoder, &self.matrix, None, observe),
+        }
+    }
+}
