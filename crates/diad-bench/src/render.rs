@@ -1,9 +1,6 @@
 //! Tables as Markdown and as CSV.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use std::collections::BTreeSet;
 
 use crate::paper::Figure;
 
@@ -75,28 +72,17 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NONE.into(), |value| format!("{value:.decimals$}"))
 }
 
+/// Each text once, in order.
+pub fn distinct<T: Ord>(texts: impl IntoIterator<Item = T>) -> Vec<T> {
+    texts.into_iter().collect::<BTreeSet<T>>().into_iter().collect()
+}
+
 /// The lines at the end of a page that say where its figures come from.
 pub fn origin<'a>(commands: &[&str], commits: impl IntoIterator<Item = &'a str>) -> String {
-    let mut commits: Vec<_> = commits.into_iter().collect();
-    commits.sort_unstable();
-    commits.dedup();
+    let commits = distinct(commits);
     let word = if commits.len() == 1 { "Commit" } else { "Commits" };
     let line = |command: &&str| format!("    cargo run --release -p diad-bench -- {command}\n");
     format!("Made by\n\n{}\n{word}: {}.\n", commands.iter().map(line).collect::<String>(), commits.join(", "))
-}
-
-/// Writes `NAME.md` and `NAME.csv` into the folder.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn write(folder: &Path, name: &str, markdown: &str, csv: &str) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for (ending, text) in [("md", markdown), ("csv", csv)] {
-        let path = folder.join(format!("{name}.{ending}"));
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        eprintln!("wrote {}", path.display());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,0 +1,4 @@
+//! How the settings were found: searches and ablations. Nothing here is run to guard against regressions.
+
+pub mod recipes;
+pub mod tuning;
