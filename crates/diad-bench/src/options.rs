@@ -15,9 +15,12 @@ pub struct Common {
     /// Folder of the Parquet files.
     #[arg(long, env = "DIAD_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder of the results.
-    #[arg(long, default_value = "docs/benchmarks", value_name = "DIR")]
+    /// Folder of the results: a line for each run, and tables for programs.
+    #[arg(long, default_value = "bench/results", value_name = "DIR")]
     pub out: PathBuf,
+    /// Folder of the pages and pictures.
+    #[arg(long, default_value = "docs/benchmarks", value_name = "DIR")]
+    pub pages: PathBuf,
     #[command(flatten)]
     pub settings: Settings,
     /// Seeds 0 to this less one; most studies stop at four on sets of more than 200,000 rows.

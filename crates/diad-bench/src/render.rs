@@ -1,6 +1,7 @@
 //! Tables as Markdown and as CSV.
 
 use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 use crate::paper::Figure;
 
@@ -85,9 +86,33 @@ pub fn origin<'a>(commands: &[&str], commits: impl IntoIterator<Item = &'a str>)
     format!("Made by\n\n{}\n{word}: {}.\n", commands.iter().map(line).collect::<String>(), commits.join(", "))
 }
 
+/// The line of a page that leads to its data.
+pub fn data_links([pages, results]: [&Path; 2], name: &str, table: &str) -> String {
+    let folder = from(pages, results);
+    let link = |file: &str| format!("[{file}]({})", folder.join(file).display());
+    let runs = format!("{name}.jsonl");
+    let runs = results.join(&runs).exists().then(|| format!(", {}", link(&runs)));
+    format!("Data: {}{}.", link(&format!("{table}.csv")), runs.unwrap_or_default())
+}
+
+/// The way from one folder to another, where both are given from the same place.
+fn from(start: &Path, end: &Path) -> PathBuf {
+    let shared = start.components().zip(end.components()).take_while(|(a, b)| a == b).count();
+    let up = start.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(end.components().skip(shared)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_lead_to_their_data() {
+        let [pages, results] = ["docs/benchmarks", "docs/data"].map(Path::new);
+        assert_eq!(data_links([pages, results], "x", "y"), "Data: [y.csv](../data/y.csv).");
+        let link = data_links(["a/b/c", "r/s"].map(Path::new), "x", "x");
+        assert_eq!(link, "Data: [x.csv](../../../r/s/x.csv).");
+    }
 
     #[test]
     fn grids_become_markdown_and_csv() {

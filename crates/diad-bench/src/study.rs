@@ -1,7 +1,7 @@
 //! What every benchmark has in common: cases to measure, rows that are stored as they come, and a page made of them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,7 +9,7 @@ use diad::Params;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::options::{Common, digest};
+use crate::options::{Common, Preset, digest};
 use crate::render::Grid;
 use crate::runs::Store;
 use crate::sets::{self, Set};
@@ -17,8 +17,10 @@ use crate::{environment, python, render};
 
 /// One benchmark. Its fields are its own options.
 pub trait Study: Args {
-    /// Names its files: `NAME.jsonl`, `NAME.csv` and `NAME.md`.
+    /// Names its files: `NAME.jsonl` and `NAME.md`, and as a rule `NAME.csv`.
     const NAME: &'static str;
+    /// Names the table for programs, where it is another.
+    const TABLE: &'static str = Self::NAME;
     /// Threads where none are asked for; all cores without a number.
     const THREADS: Option<usize> = None;
     /// What one measurement is of.
@@ -95,7 +97,7 @@ impl<S: Study> Options<S> {
             self.measure_missing(&bench)?;
         }
         let page = self.study.page(bench.rows(S::NAME)?, &bench)?;
-        bench.write(S::NAME, &page)
+        bench.write([S::NAME, S::TABLE], &page)
     }
 
     fn measure_missing(&self, bench: &Bench) -> Result<()> {
@@ -192,22 +194,41 @@ impl<'a> Bench<'a> {
         Store::new(&self.options.out, &format!("{study}.jsonl"))
     }
 
-    /// Writes `NAME.md`, `NAME.csv` and the picture.
+    /// Writes `TABLE.csv`, the page `NAME.md` and its picture.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn write(&self, name: &str, page: &Page) -> Result<()> {
+    pub fn write(&self, [name, table]: [&str; 2], page: &Page) -> Result<()> {
+        let Common { out, pages, settings, .. } = self.options;
         let commands: Vec<_> = page.commands.iter().map(String::as_str).collect();
         let origin = render::origin(&commands, page.commits.iter().map(String::as_str));
-        let text = format!("{}\n{origin}", page.text);
-        let folder = &self.options.out;
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let files = [("md", Some(text)), ("csv", Some(page.csv.csv())), ("svg", page.picture.clone())];
-        for (ending, text) in files.into_iter().filter_map(|(ending, text)| Some((ending, text?))) {
+        let text = format!(
+            "{}\n{}{origin}\n{}\n",
+            page.text,
+            notes(name, settings.preset)?,
+            render::data_links([pages, out], name, table)
+        );
+        let files = [(pages, name, "md", Some(text)), (out, table, "csv", Some(page.csv.csv()))];
+        for (folder, name, ending, text) in
+            files.into_iter().chain([(pages, name, "svg", page.picture.clone())])
+        {
+            let Some(text) = text else { continue };
+            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
             let path = folder.join(format!("{name}.{ending}"));
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
             eprintln!("wrote {}", path.display());
         }
         Ok(())
     }
+}
+
+/// What was written by hand about a page, from the folder `notes` of this crate.
+fn notes(name: &str, preset: Preset) -> Result<String> {
+    let prefix = if preset == Preset::Paper { "paper-" } else { "" };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("notes").join(format!("{prefix}{name}.md"));
+    if !path.exists() {
+        return Ok(String::new());
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(format!("## Notes\n\n{text}\n"))
 }

@@ -63,6 +63,8 @@ pub struct Job {
 
 impl Study for Peers {
     const NAME: &'static str = "peers";
+    /// `peers.csv` keeps the figures that regressions are compared with.
+    const TABLE: &'static str = "peers-by-set";
     const THREADS: Option<usize> = Some(2);
     type Case = Job;
     type Row = PeerRun;
@@ -113,7 +115,7 @@ impl Study for Peers {
         runs.extend(ours);
         let text = format!(
             "# Other detectors\n\nWithout labels, fitted and scored on all rows: mean over the runs there are with the \
-             seeds {SEEDS:?} (peers.csv says how many), one for the methods without a random choice, {seeds} seeds for ours at the default settings. isotree2 is the extended forest of two features \
+             seeds {SEEDS:?} (peers-by-set.csv says how many), one for the methods without a random choice, {seeds} seeds for ours at the default settings. isotree2 is the extended forest of two features \
              a split, FCF the fair-cut forest. PyOD's PCA gets only the components that vary: \
              with all of them it divides by zero where columns depend on each other. {} are fitted on a sample of {SAMPLE} rows where a set has more. Ranks are over the \
              columns of the table.\n\n## ROC-AUC in %\n\n{}\n## Average precision in %\n\n{}",

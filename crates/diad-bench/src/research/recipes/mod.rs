@@ -44,6 +44,6 @@ impl Options {
             eprintln!("{}/{} {}", index + 1, sets.len(), set.name);
         }
         let command = format!("recipes --data DIR --seeds {seeds}");
-        bench.write("recipes", &judge::page(&judged, command, &bench.commit)?)
+        bench.write(["recipes"; 2], &judge::page(&judged, command, &bench.commit)?)
     }
 }
