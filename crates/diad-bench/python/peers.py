@@ -5,7 +5,7 @@
 reads one JSON request a line from standard input, {"method", "table", "seed"}, fits the method on all rows without
 their labels, scores the same rows, and answers with one JSON object a line. With "protocol": "new" it fits the rows
 whose `part` is 0 and scores the others. KNN and CBLOF are fitted on a random sample where there are more rows than
---sample; all rows are scored. With "scale": true columns are standardised, and with
+--sample; all rows are scored. With "scale": true numbers are standardised, and with
 "top": [0.005, 0.01] the answer has the numbers of the rows in that share at the top.
 """
 
@@ -118,10 +118,16 @@ def is_time(column):
     return not pd.api.types.is_numeric_dtype(column) and column.str.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d").all()
 
 
+def standardised(x):
+    """Numbers with mean 0 and deviation 1; columns of 0 and 1 stay as they are."""
+    flags = ((x == 0) | (x == 1)).all(axis=0)
+    return np.where(flags, x, (x - x.mean(axis=0)) / x.std(axis=0))
+
+
 def evaluate(request, tables, options):
     x, labels, parts = tables.read(request["table"])
     if request.get("scale"):
-        x = (x - x.mean(axis=0)) / x.std(axis=0)
+        x = standardised(x)
     name, seed = request["method"], request["seed"]
     fitted = rows = x
     if request.get("protocol") == "new":

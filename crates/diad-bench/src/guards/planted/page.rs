@@ -77,7 +77,7 @@ pub fn text(runs: &[PlantedRun]) -> String {
     format!(
         "# Planted anomalies\n\nMade-up tables of {ROWS} rows as offices keep them, with numbers, categories and time stamps that depend on each other. Into each, one row \
          of each kind of oddity is planted (three with the rare category), fewer than the smaller share of the top; the columns that make it odd are known. All rows are fitted and \
-         scored. The other methods get a column for each category, and time stamps as day, hour and weekday, all standardised.\n\n\
+         scored. The other methods get a column for each category, and time stamps as day, hour and weekday, numbers standardised.\n\n\
          ## Found\n\nPlanted rows among the 0.5 % and the 1 % of rows with the highest scores, in %.\n\n{}\n{}\n\
          ## For the right reason\n\nPlanted rows whose reason, the term that raises the score most, names the planted column or pair, in %, whether found or not.\n\n{}",
         shares(runs, "kind", kinds().map(|(name, oddity)| (name, oddity, None))),
