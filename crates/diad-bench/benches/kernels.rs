@@ -5,7 +5,7 @@
 //! prints the times and writes `docs/benchmarks/kernels.md`.
 
 #[cfg_attr(test, expect(unused_imports, reason = "its tests are run elsewhere"))]
-#[path = "../src/speed/peaks.rs"]
+#[path = "../src/guards/speed/peaks.rs"]
 mod peaks;
 
 use std::fmt::Write as _;

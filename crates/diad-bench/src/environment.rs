@@ -7,7 +7,15 @@ pub fn commit() -> String {
     let Some(commit) = output("git", &["rev-parse", "--short=12", "HEAD"]) else {
         return "unknown".into();
     };
-    let status = ["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(exclude,top)docs"];
+    let status = [
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--",
+        ":/",
+        ":(exclude,top)docs",
+        ":(exclude,top)bench",
+    ];
     match output("git", &status) {
         Some(changes) if !changes.is_empty() => format!("{commit}+changes"),
         _ => commit,

@@ -1,17 +1,17 @@
 //! One run: fit on all rows without labels, score the same rows, compare with the labels.
 
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use diad::encode::Roles;
 use diad::table::{FileSource, Source};
 use diad::{Detector, Params, metrics};
 
 use crate::data::{LABEL, labelled, load, with_noise};
 use crate::environment;
-use crate::options::digest;
-use crate::runs::{Run, Store};
+use crate::runs::Run;
 use crate::sets::Set;
+use crate::study::Bench;
 
 /// A run to be done.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,49 +34,30 @@ pub fn jobs(sets: &[Set], noise: usize, seeds: u64) -> Vec<Job> {
         .collect()
 }
 
-/// Does the jobs that the store does not have yet, and stores each as it ends.
-///
-/// # Errors
-/// If a set cannot be read or fitted, or the store cannot be written.
-pub fn run_missing(jobs: &[Job], params: &Params, data: &Path, store: &Store<Run>) -> Result<()> {
-    let settings = digest(params)?;
-    let missing = missing(jobs, &store.load()?, &settings);
-    let commit = environment::commit();
-    for (index, job) in missing.iter().enumerate() {
-        let run = do_job(job, params, data, &commit).with_context(|| format!("{} failed", job.set.name))?;
-        store.append(&run)?;
-        let noise = if job.noise > 0 { " with noise" } else { "" };
-        let (name, seed, count) = (job.set.name, job.seed, missing.len());
-        eprintln!(
-            "{}/{count} {name}{noise}, seed {seed}: AUC {:.2}, AP {:.2}, {:.1} s",
-            index + 1,
-            run.auc,
-            run.ap,
-            run.fit_seconds
-        );
+impl Job {
+    /// Whether the run is of this job, with those settings.
+    pub fn is(&self, run: &Run, settings: &str) -> bool {
+        run.is(self.set.name, self.noise, self.seed, settings)
     }
-    Ok(())
-}
 
-/// The jobs without a run of those settings, in order.
-fn missing(jobs: &[Job], done: &[Run], settings: &str) -> Vec<Job> {
-    let is_done = |job: &Job| done.iter().any(|run| run.is(job.set.name, job.noise, job.seed, settings));
-    jobs.iter().copied().filter(|job| !is_done(job)).collect()
-}
-
-fn do_job(job: &Job, params: &Params, data: &Path, commit: &str) -> Result<Run> {
-    let file = FileSource::new(job.set.path(data));
-    let noisy;
-    let source: &dyn Source = if job.noise > 0 {
-        noisy = with_noise(&load(&file, &labelled())?, job.noise, job.seed)?;
-        &noisy
-    } else {
-        &file
-    };
-    let asked = Asked { name: job.set.name, label: LABEL, noise: job.noise, seed: job.seed };
-    let run = evaluate(&asked, source, params, commit)?;
-    ensure!(run.rows == job.set.rows, "it has {} rows, not {}", run.rows, job.set.rows);
-    Ok(run)
+    /// Does it.
+    ///
+    /// # Errors
+    /// If the set cannot be read or fitted.
+    pub fn run(&self, bench: &Bench) -> Result<Run> {
+        let file = FileSource::new(bench.path(&self.set)?);
+        let noisy;
+        let source: &dyn Source = if self.noise > 0 {
+            noisy = with_noise(&load(&file, &labelled())?, self.noise, self.seed)?;
+            &noisy
+        } else {
+            &file
+        };
+        let asked = Asked { name: self.set.name, label: LABEL, noise: self.noise, seed: self.seed };
+        let run = evaluate(&asked, source, bench).with_context(|| format!("{} failed", self.set.name))?;
+        ensure!(run.rows == self.set.rows, "it has {} rows, not {}", run.rows, self.set.rows);
+        Ok(run)
+    }
 }
 
 /// What a run is asked for.
@@ -92,12 +73,31 @@ pub struct Asked<'a> {
     pub seed: u64,
 }
 
+/// Fits a table without the columns named.
+///
+/// # Errors
+/// If the table cannot be read or fitted.
+pub fn fit(params: &Params, source: &dyn Source, except: &[&str]) -> Result<Detector> {
+    let roles = except.iter().fold(Roles::default(), |roles, &name| roles.ignore(name));
+    Ok(params.fitting(source).roles(roles).run()?)
+}
+
+/// ROC-AUC and average precision of scores, in %.
+///
+/// # Errors
+/// If the labels are all alike.
+pub fn accuracy(labels: &[bool], scores: &[f32]) -> Result<[f64; 2]> {
+    let auc = metrics::roc_auc(labels, scores).context("the labels are all alike")?;
+    let ap = metrics::average_precision(labels, scores).context("there are no anomalies")?;
+    Ok([100.0 * auc, 100.0 * ap])
+}
+
 /// Fits all rows of a table without its labels, scores them, and compares the scores with the labels.
 ///
 /// # Errors
 /// If the table cannot be read or fitted, or its labels are all alike.
-pub fn evaluate(asked: &Asked, source: &dyn Source, params: &Params, commit: &str) -> Result<Run> {
-    let params = params.clone().seed(asked.seed);
+pub fn evaluate(asked: &Asked, source: &dyn Source, bench: &Bench) -> Result<Run> {
+    let params = bench.params.clone().seed(asked.seed);
     let training = params.fitting(source).ignore(asked.label).read()?;
     let features = training.encoder().columns().len();
     let start = Instant::now();
@@ -105,25 +105,27 @@ pub fn evaluate(asked: &Asked, source: &dyn Source, params: &Params, commit: &st
     let fit_seconds = start.elapsed().as_secs_f64();
 
     let (labels, scores) = score(&detector, source, asked.label)?;
-    let auc = metrics::roc_auc(&labels, &scores).context("the labels are all alike")?;
-    let ap = metrics::average_precision(&labels, &scores).context("there are no anomalies")?;
+    let [auc, ap] = accuracy(&labels, &scores)?;
     Ok(Run {
         set: asked.name.into(),
         noise: asked.noise,
         seed: asked.seed,
-        auc: 100.0 * auc,
-        ap: 100.0 * ap,
+        auc,
+        ap,
         fit_seconds,
         rows: labels.len(),
         features,
-        settings: digest(&params)?,
-        commit: commit.into(),
+        settings: bench.settings.clone(),
+        commit: bench.commit.clone(),
         cpu: environment::machine(),
     })
 }
 
 /// The labels and the scores of all rows, read batch by batch.
-fn score(detector: &Detector, source: &dyn Source, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
+///
+/// # Errors
+/// If the table cannot be read or has no labels.
+pub fn score(detector: &Detector, source: &dyn Source, label: &str) -> Result<(Vec<bool>, Vec<f32>)> {
     let (mut labels, mut scores) = (Vec::new(), Vec::new());
     let mut reader = source.open(&detector.encoder().selection().with_label(label))?;
     while let Some(batch) = reader.next_batch()? {
@@ -155,8 +157,11 @@ mod tests {
     fn finished_runs_are_skipped_only_with_the_same_settings() {
         let jobs = jobs(&two(), 0, 2);
         let done = [sample("vowels", 0, 80.0), sample("donors", 1, 80.0)];
-        let left: Vec<_> = missing(&jobs, &done, "s1").iter().map(|job| (job.set.name, job.seed)).collect();
-        assert_eq!(left, [("donors", 0), ("vowels", 1)]);
-        assert_eq!(missing(&jobs, &done, "s2").len(), 4);
+        let missing = |settings: &str| {
+            let left = jobs.iter().filter(|job| !done.iter().any(|run| job.is(run, settings)));
+            left.map(|job| (job.set.name, job.seed)).collect::<Vec<_>>()
+        };
+        assert_eq!(missing("s1"), [("donors", 0), ("vowels", 1)]);
+        assert_eq!(missing("s2").len(), 4);
     }
 }

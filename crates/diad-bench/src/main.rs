@@ -1,28 +1,36 @@
 //! The benchmarks of DIAD: accuracy on the paper's data sets, robustness to noise, speed and peers.
 
-mod contest;
 mod data;
 mod environment;
 mod evaluate;
-mod few_labels;
-mod growth;
-mod noise;
+mod guards;
 mod options;
 mod paper;
-mod peers;
+mod picture;
 mod python;
-mod raw;
-mod recipes;
 mod render;
+mod research;
 mod runs;
 mod sets;
-mod small;
-mod speed;
 mod stats;
+mod study;
 mod summary;
-mod unsupervised;
 
 use clap::{Parser, Subcommand};
+
+use crate::guards::contest::Contest;
+use crate::guards::few_labels::{MainTable, Tuning};
+use crate::guards::growth::Growth;
+use crate::guards::noise::Noise;
+use crate::guards::peers::Peers;
+use crate::guards::planted::PlantedRows;
+use crate::guards::raw::RawTables;
+use crate::guards::regressions::Regressions;
+use crate::guards::small::Small;
+use crate::guards::speed::Speed;
+use crate::guards::unsupervised::Unsupervised;
+use crate::research::tuning::{Ablation, ValidationSize};
+use crate::study::Options;
 
 /// Measures DIAD against the paper, against other detectors and against PyTorch.
 #[derive(Debug, Parser)]
@@ -34,45 +42,49 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// The default settings on 199 tables, against other detectors.
+    Regressions(Options<Regressions>),
+    /// Made-up tables with known oddities: are they found, and for the right reason?
+    Planted(Options<PlantedRows>),
     /// AUC without labels on the paper's 18 sets.
-    Unsupervised(unsupervised::Options),
+    Unsupervised(Options<Unsupervised>),
     /// AUC with 50 columns of noise added, beside the clean result.
-    Noise(noise::Options),
+    Noise(Options<Noise>),
     /// Tables with texts and gaps, as they come, against the same tables prepared as numbers.
-    Raw(raw::Options),
+    Raw(Options<RawTables>),
     /// Speed of training and scoring, and peak memory.
-    Speed(speed::Options),
+    Speed(Options<Speed>),
     /// Time, memory and size against other programs.
-    Contest(contest::Options),
+    Contest(Options<Contest>),
     /// How time grows with rows, columns and trees.
-    Growth(growth::Options),
+    Growth(Options<Growth>),
     /// AUC of other detectors on the same sets.
-    Peers(peers::Options),
+    Peers(Options<Peers>),
     /// AUC with few labels: the paper's table, and supervised methods on the same splits.
-    FewLabels(few_labels::Options),
+    FewLabels(Options<Tuning<MainTable>>),
     /// What each part of tuning is good for.
-    Ablation(few_labels::Options),
+    Ablation(Options<Tuning<Ablation>>),
     /// Few labels with smaller validation parts.
-    ValidationSize(few_labels::Options),
+    ValidationSize(Options<Tuning<ValidationSize>>),
     /// The search for the default settings.
-    Recipes(recipes::Options),
     /// Small tables and tables of two-valued columns, against IsolationForest.
-    Small(small::Options),
+    Small(Options<Small>),
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
-        Command::Unsupervised(options) => unsupervised::run(&options),
-        Command::Noise(options) => noise::run(&options),
-        Command::Raw(options) => raw::run(&options),
-        Command::Speed(options) => speed::run(&options),
-        Command::Contest(options) => contest::run(&options),
-        Command::Growth(options) => growth::run(&options),
-        Command::Peers(options) => peers::run(&options),
-        Command::FewLabels(options) => few_labels::run(&options),
-        Command::Ablation(options) => few_labels::run_ablation(&options),
-        Command::ValidationSize(options) => few_labels::run_validation_size(&options),
-        Command::Recipes(options) => recipes::run(&options),
-        Command::Small(options) => small::run(&options),
+        Command::Regressions(options) => options.run(),
+        Command::Planted(options) => options.run(),
+        Command::Unsupervised(options) => options.run(),
+        Command::Noise(options) => options.run(),
+        Command::Raw(options) => options.run(),
+        Command::Speed(options) => options.run(),
+        Command::Contest(options) => options.run(),
+        Command::Growth(options) => options.run(),
+        Command::Peers(options) => options.run(),
+        Command::FewLabels(options) => options.run(),
+        Command::Ablation(options) => options.run(),
+        Command::ValidationSize(options) => options.run(),
+        Command::Small(options) => options.run(),
     }
 }

@@ -9,24 +9,62 @@ use diad::settings::Value;
 
 use crate::environment;
 
-/// Where the data are and where the results go.
+/// The options that every study has.
 #[derive(Debug, Args)]
-pub struct Folders {
+pub struct Common {
     /// Folder of the Parquet files.
     #[arg(long, env = "DIAD_DATA", value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder of the results.
-    #[arg(long, default_value = "docs/benchmarks", value_name = "DIR")]
+    /// Folder of the results: a line for each run, and tables for programs.
+    #[arg(long, default_value = "bench/results", value_name = "DIR")]
     pub out: PathBuf,
+    /// Folder of the pages and pictures.
+    #[arg(long, default_value = "docs/benchmarks", value_name = "DIR")]
+    pub pages: PathBuf,
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Seeds 0 to this less one; most studies stop at four on sets of more than 200,000 rows.
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u64>,
+    /// Only these sets.
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub sets: Vec<String>,
+    /// The Python interpreter for other methods; by default one is made in target/bench-venv.
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+    /// Only write the tables from the runs there are.
+    #[arg(long)]
+    pub render: bool,
 }
 
-impl Folders {
+impl Common {
     /// The data folder.
     ///
     /// # Errors
     /// If neither the option nor the variable names it.
     pub fn data(&self) -> Result<PathBuf> {
         self.data.clone().context("say where the data are: --data DIR, or set DIAD_DATA")
+    }
+
+    /// Whether a set is asked for; all are where none is named.
+    pub fn wants(&self, set: &str) -> bool {
+        asked(&self.sets, set)
+    }
+}
+
+/// Whether a name is among those asked for; all are where none is.
+pub fn asked(names: &[String], name: &str) -> bool {
+    names.is_empty() || names.iter().any(|asked| asked == name)
+}
+
+/// Refuses names that do not exist.
+///
+/// # Errors
+/// Names the first one and lists those that do.
+pub fn known(what: &str, names: &[String], all: &[&str]) -> Result<()> {
+    match names.iter().find(|name| !all.contains(&name.as_str())) {
+        Some(name) => bail!("there is no {what} {name}; there are {}", all.join(", ")),
+        None => Ok(()),
     }
 }
 
@@ -119,10 +157,14 @@ pub fn digest(params: &Params) -> Result<String> {
     if let Some(fields) = value.as_object_mut() {
         fields.remove("seed");
     }
-    let hash = value.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    Ok(format!("{:016x}", hash(&value.to_string())))
+}
+
+/// The FNV-1a hash of a text.
+pub fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    Ok(format!("{hash:016x}"))
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// What the scripts import.
@@ -79,6 +81,28 @@ pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("python").join(name)
 }
 
+/// What `peers.py` answers.
+#[derive(Debug, Deserialize)]
+pub struct PeerAnswer {
+    /// The package and its version.
+    pub version: String,
+    /// ROC-AUC in %.
+    pub auc: f64,
+    /// Average precision in %.
+    pub ap: f64,
+    /// Seconds of the fit.
+    pub fit_seconds: f64,
+    /// Seconds of the scoring.
+    pub score_seconds: f64,
+    /// Rows that the method was fitted on.
+    pub fitted_rows: usize,
+    /// Rows that were scored.
+    pub rows: usize,
+    /// The rows in each share of the top that was asked for.
+    #[serde(default)]
+    pub top: Vec<Vec<usize>>,
+}
+
 /// A running script. It reads one request a line and answers each with one JSON object a line.
 #[derive(Debug)]
 pub struct Worker {
@@ -117,6 +141,20 @@ impl Worker {
         writeln!(self.requests, "{request}").with_context(|| format!("{} has ended", self.name))?;
         self.requests.flush()?;
         self.answer()
+    }
+
+    /// Sends a request and returns the figures; nothing where the method fails, of which the reason is printed.
+    ///
+    /// # Errors
+    /// If the script has ended or answers something else.
+    pub fn figures<A: DeserializeOwned>(&mut self, request: &Value) -> Result<Option<A>> {
+        let answer = self.ask(&request.to_string())?;
+        if let Some(error) = answer.get("error") {
+            eprintln!("{request}: {error}");
+            return Ok(None);
+        }
+        let figures = serde_json::from_value(answer);
+        figures.map(Some).with_context(|| format!("{} gave an unknown answer", self.name))
     }
 
     /// Sends a request and returns the number `field` of the answer.

@@ -1,9 +1,7 @@
 //! Tables as Markdown and as CSV.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 use crate::paper::Figure;
 
@@ -75,33 +73,46 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NONE.into(), |value| format!("{value:.decimals$}"))
 }
 
+/// Each text once, in order.
+pub fn distinct<T: Ord>(texts: impl IntoIterator<Item = T>) -> Vec<T> {
+    texts.into_iter().collect::<BTreeSet<T>>().into_iter().collect()
+}
+
 /// The lines at the end of a page that say where its figures come from.
 pub fn origin<'a>(commands: &[&str], commits: impl IntoIterator<Item = &'a str>) -> String {
-    let mut commits: Vec<_> = commits.into_iter().collect();
-    commits.sort_unstable();
-    commits.dedup();
+    let commits = distinct(commits);
     let word = if commits.len() == 1 { "Commit" } else { "Commits" };
     let line = |command: &&str| format!("    cargo run --release -p diad-bench -- {command}\n");
     format!("Made by\n\n{}\n{word}: {}.\n", commands.iter().map(line).collect::<String>(), commits.join(", "))
 }
 
-/// Writes `NAME.md` and `NAME.csv` into the folder.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn write(folder: &Path, name: &str, markdown: &str, csv: &str) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for (ending, text) in [("md", markdown), ("csv", csv)] {
-        let path = folder.join(format!("{name}.{ending}"));
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        eprintln!("wrote {}", path.display());
-    }
-    Ok(())
+/// The line of a page that leads to its data.
+pub fn data_links([pages, results]: [&Path; 2], name: &str, table: &str) -> String {
+    let folder = from(pages, results);
+    let link = |file: &str| format!("[{file}]({})", folder.join(file).display());
+    let runs = format!("{name}.jsonl");
+    let runs = results.join(&runs).exists().then(|| format!(", {}", link(&runs)));
+    format!("Data: {}{}.", link(&format!("{table}.csv")), runs.unwrap_or_default())
+}
+
+/// The way from one folder to another, where both are given from the same place.
+fn from(start: &Path, end: &Path) -> PathBuf {
+    let shared = start.components().zip(end.components()).take_while(|(a, b)| a == b).count();
+    let up = start.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(end.components().skip(shared)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_lead_to_their_data() {
+        let [pages, results] = ["docs/benchmarks", "docs/data"].map(Path::new);
+        assert_eq!(data_links([pages, results], "x", "y"), "Data: [y.csv](../data/y.csv).");
+        let link = data_links(["a/b/c", "r/s"].map(Path::new), "x", "x");
+        assert_eq!(link, "Data: [x.csv](../../../r/s/x.csv).");
+    }
 
     #[test]
     fn grids_become_markdown_and_csv() {

@@ -42,6 +42,13 @@ impl Run {
     pub fn is(&self, set: &str, noise: usize, seed: u64, settings: &str) -> bool {
         self.set == set && self.noise == noise && self.seed == seed && self.settings == settings
     }
+
+    /// In a few words.
+    pub fn words(&self) -> String {
+        let noise = if self.noise > 0 { " with noise" } else { "" };
+        let Self { set, seed, auc, ap, fit_seconds, .. } = self;
+        format!("{set}{noise}, seed {seed}: AUC {auc:.2}, AP {ap:.2}, {fit_seconds:.1} s")
+    }
 }
 
 /// A file of records, one JSON object a line.

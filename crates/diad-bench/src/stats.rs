@@ -16,6 +16,20 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
     Some((variance / count).sqrt())
 }
 
+/// The standard deviation of a sample, or `None` with fewer than two values.
+pub fn deviation(values: &[f64]) -> Option<f64> {
+    standard_error(values).map(|error| error * (values.len() as f64).sqrt())
+}
+
+/// The value below which that share of the values lies, between two of them by a straight line; `None` of nothing.
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
+}
+
 /// The median, or `None` of nothing.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -42,6 +56,18 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
         start += tied;
     }
     found
+}
+
+/// The mean over the sets of each method's rank, from a column of figures for each method; empty without sets. Figures
+/// are compared at the precision of one decimal.
+pub fn mean_ranks(columns: &[Vec<f64>]) -> Vec<f64> {
+    let sets = columns.first().map_or(0, Vec::len);
+    let by_set: Vec<_> = (0..sets)
+        .map(|set| ranks(&columns.iter().map(|column| round1(column[set])).collect::<Vec<_>>()))
+        .collect();
+    (0..columns.len())
+        .filter_map(|place| mean(&by_set.iter().map(|ranks| ranks[place]).collect::<Vec<_>>()))
+        .collect()
 }
 
 /// Rounded to one decimal, the precision of the paper's tables.
@@ -74,6 +100,14 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn quantiles_lie_between_values() {
+        assert_eq!(quantile(&[3.0, 1.0, 2.0], 0.25), Some(1.5));
+        assert_eq!(quantile(&[3.0], 0.05), Some(3.0));
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(deviation(&[1.0, 3.0]), Some(2.0_f64.sqrt()));
     }
 
     #[test]

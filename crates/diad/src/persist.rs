@@ -15,9 +15,9 @@ use crate::Params;
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
 use crate::model::{Layer, Model, Selectors, Shape};
+use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{Additive, Part, TREES};
 use crate::score::function::{Curve, Functions, Grid, spaced};
-use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
 use crate::tune::Origin;
 use crate::{Detector, Error, Result};
 
@@ -174,7 +174,11 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         name: name.clone(),
         factor: *factor,
         curves: functions.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
-        grids: functions.grids.iter().map(|grid| (grid.features, grid.nodes.each_ref().map(Vec::len))).collect(),
+        grids: functions
+            .grids
+            .iter()
+            .map(|grid| (grid.features, grid.nodes.each_ref().map(Vec::len)))
+            .collect(),
     };
     let header = Header {
         requires: Vec::new(),
@@ -260,8 +264,11 @@ fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
         return Err(ModelFault::Damaged("it ends inside its header"));
     };
     let first = number(bytes, MAGIC.len()) == Some(1);
-    let header: serde_json::Result<Header> =
-        if first { serde_json::from_slice::<FirstHeader>(json).map(Header::from) } else { serde_json::from_slice(json) };
+    let header: serde_json::Result<Header> = if first {
+        serde_json::from_slice::<FirstHeader>(json).map(Header::from)
+    } else {
+        serde_json::from_slice(json)
+    };
     let header = header.map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
     if header.requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
         return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });

@@ -54,7 +54,13 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
             let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / deviation) as f32;
             scores.iter_mut().for_each(standard);
             let weight = part.weight(params);
-            made.extend(alone.parts.into_iter().map(|part| Made { part, weight, mean, deviation, scores: scores.clone() }));
+            made.extend(alone.parts.into_iter().map(|part| Made {
+                part,
+                weight,
+                mean,
+                deviation,
+                scores: scores.clone(),
+            }));
         }
     }
     let (additive, scores) = add_up(made, rows.rows());
@@ -92,7 +98,8 @@ fn agreements(made: &[Made], rows: usize) -> Vec<f64> {
     };
     let counts = |part: usize| {
         let others = (0..made.len()).filter(|&other| other != part);
-        let best = others.map(|other| with(&highest[part], &highest[other])).fold(f64::NEG_INFINITY, f64::max);
+        let best =
+            others.map(|other| with(&highest[part], &highest[other])).fold(f64::NEG_INFINITY, f64::max);
         if made.len() < 2 { 1.0 } else { best.clamp(LEAST, 1.0) }
     };
     (0..made.len()).map(counts).collect()
@@ -104,10 +111,22 @@ fn highest(scores: &[f32]) -> Vec<f64> {
     sorted.sort_unstable_by(f32::total_cmp);
     let wanted = TOP * scores.len() as f64;
     let border = sorted[scores.len() - (wanted.ceil() as usize).clamp(1, scores.len())];
-    let [above, at] = [|score: &f32, border: f32| *score > border, |score: &f32, border: f32| *score == border]
-        .map(|which| scores.iter().filter(|score| which(score, border)).count() as f64);
+    let [above, at] =
+        [|score: &f32, border: f32| *score > border, |score: &f32, border: f32| *score == border]
+            .map(|which| scores.iter().filter(|score| which(score, border)).count() as f64);
     let share = ((wanted - above) / at).clamp(0.0, 1.0);
-    scores.iter().map(|score| if *score > border { 1.0 } else if *score == border { share } else { 0.0 }).collect()
+    scores
+        .iter()
+        .map(|score| {
+            if *score > border {
+                1.0
+            } else if *score == border {
+                share
+            } else {
+                0.0
+            }
+        })
+        .collect()
 }
 
 /// Makes tails that rise beyond the training range rise fast enough: a value far beyond it scores above nearly all training
@@ -125,7 +144,8 @@ fn grown_beyond(detector: Detector, scores: &[f32]) -> Detector {
             let scaler = &scalers[curve.feature as usize];
             let column = &detector.encoder().columns()[features[curve.feature as usize].column as usize];
             let range = column.max - column.min;
-            let far = [column.min - FAR * range, column.max + FAR * range].map(|value| f64::from(scaler.scale(value)));
+            let far = [column.min - FAR * range, column.max + FAR * range]
+                .map(|value| f64::from(scaler.scale(value)));
             for (slope, far) in curve.beyond.iter_mut().zip(far) {
                 let least = needed / (factor * (far.abs() - 1.0));
                 *slope = slope.max(if least.is_finite() { least as f32 } else { 0.0 });

@@ -239,7 +239,8 @@ fn a_scale_is_by_the_training_range() {
 #[test]
 fn values_are_said_in_words() {
     let level = |name: &str| Level { name: Some(name.into()), rows: 10 };
-    let kind = Kind::Category { levels: vec![level("clerk"), level("student")], others: 0, places: Vec::new() };
+    let kind =
+        Kind::Category { levels: vec![level("clerk"), level("student")], others: 0, places: Vec::new() };
     let job = Column { name: "job".into(), kind, max: 1.0, ..Column::default() };
     assert_eq!(job.words(1.0), "student");
     assert_eq!(job.words(2.0), "a category that the training did not have");

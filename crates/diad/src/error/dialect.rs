@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn settings_are_options_on_the_command_line_alone() {
-        let left_out = Error::AllLeftOut { name: "id".into(), reason: "all its values are missing", can_be_told: false };
+        let left_out =
+            Error::AllLeftOut { name: "id".into(), reason: "all its values are missing", can_be_told: false };
         assert_eq!(left_out.to_string(), left_out.message(Dialect::Options));
         let share = crate::Params::default().feature_share(2.0).validate().unwrap_err();
         assert!(share.to_string().starts_with("feature_share is 2, "), "{share}");

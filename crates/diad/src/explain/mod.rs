@@ -39,10 +39,10 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::Detector;
-use crate::score::compiled::margins;
 use crate::encode::Scaler;
 use crate::kernel::{LANES, Lane, Terms};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
+use crate::score::compiled::margins;
 use crate::score::function::{interpolate, locate};
 use crate::score::{Work, add};
 

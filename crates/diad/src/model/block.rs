@@ -123,7 +123,13 @@ impl<F: Real> Block<F> {
         let used = self.x.len() / BLOCK_LANES * self.lanes;
         let (low, high) = (F::from_f64(-1.0), F::from_f64(1.0));
         for value in self.x[..used].iter_mut().flat_map(|lane| &mut lane.0) {
-            *value = if *value < low { low } else if *value > high { high } else { *value };
+            *value = if *value < low {
+                low
+            } else if *value > high {
+                high
+            } else {
+                *value
+            };
         }
     }
 

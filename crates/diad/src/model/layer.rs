@@ -183,7 +183,8 @@ impl<F: Real> Model<F> {
     pub fn least(&self) -> f64 {
         let (leaves, outputs) = (self.shape.leaves(), self.shape.outputs);
         let trees = self.layers.iter().flat_map(|layer| layer.leaf_weights.chunks(leaves * outputs));
-        let least = |tree: &[F]| tree[..leaves].iter().map(|leaf| leaf.to_f64()).fold(f64::INFINITY, f64::min);
+        let least =
+            |tree: &[F]| tree[..leaves].iter().map(|leaf| leaf.to_f64()).fold(f64::INFINITY, f64::min);
         trees.map(least).sum::<f64>() / self.shape.all_trees().max(1) as f64
     }
 

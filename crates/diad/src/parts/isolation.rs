@@ -87,7 +87,8 @@ impl Kind<'_> {
         let trees = self.trees.div_ceil((pairs.len() + varied.len()).max(1)).max(self.cuts.len());
         let sides: Vec<Vec<f32>> = sample.columns.par_iter().map(|column| column.side(NODES)).collect();
         let weights: Vec<f64> = sample.columns.par_iter().map(Column::unevenness).collect();
-        let random = |[a, b]: [u32; 2]| Stream::new(params.seed, self.purpose, u64::from(a) << 32 | u64::from(b));
+        let random =
+            |[a, b]: [u32; 2]| Stream::new(params.seed, self.purpose, u64::from(a) << 32 | u64::from(b));
         let grid = |&features: &[u32; 2]| {
             let columns = features.map(|feature| &sample.columns[feature as usize]);
             let weight = features.map(|feature| weights[feature as usize]).iter().sum::<f64>() / 2.0;
@@ -101,10 +102,14 @@ impl Kind<'_> {
         let curve = |&feature: &u32| {
             let (column, nodes) = (&sample.columns[feature as usize], sides[feature as usize].clone());
             let forest = self.grow([column, &nothing], trees, random([feature; 2]));
-            let value = |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
+            let value =
+                |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
             Curve { feature, values: nodes.iter().map(value).collect(), nodes, beyond: [0.0; 2] }
         };
-        Functions { curves: varied.par_iter().map(curve).collect(), grids: pairs.par_iter().map(grid).collect() }
+        Functions {
+            curves: varied.par_iter().map(curve).collect(),
+            grids: pairs.par_iter().map(grid).collect(),
+        }
     }
 
     fn grow(&self, columns: [&Column; 2], trees: usize, mut random: Stream) -> Forest {
@@ -175,7 +180,8 @@ fn cut_apart(tree: &mut Vec<Node>, points: &mut [[f64; 2]], (cut, left): (Cut, u
     let deviations = [deviation(points, 0), deviation(points, 1)];
     let mut best: Option<Line> = None;
     for _ in 0..if cut == Cut::Apart { DIRECTIONS } else { 1 } {
-        let slopes = deviations.map(|deviation| if deviation > 0.0 { random.normal() / deviation } else { 0.0 });
+        let slopes =
+            deviations.map(|deviation| if deviation > 0.0 { random.normal() / deviation } else { 0.0 });
         let line = match cut {
             Cut::Random => Line::random(points, slopes, random.unit()),
             Cut::Fair | Cut::Apart => Line::best(points, slopes, cut),
@@ -231,7 +237,8 @@ impl Line {
         let reach = high - low;
         let add = |[sum, squares]: [f64; 2], x: f64| [sum + x, squares + x * x];
         let share = |x: f64| (x - low) / reach;
-        let deviation = |[sum, squares]: [f64; 2], n: f64| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt();
+        let deviation =
+            |[sum, squares]: [f64; 2], n: f64| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt();
         let all = across.iter().map(|&x| share(x)).fold([0.0; 2], add);
         let whole = deviation(all, n);
         if !(reach > 0.0 && whole > 0.0) {
@@ -304,7 +311,11 @@ mod tests {
             for cut in [Cut::Fair, Cut::Apart] {
                 let within = |i: usize| {
                     let (below, above) = (spread(&x[..i]), spread(&x[i..]));
-                    if cut == Cut::Apart { (below + above) / 2.0 } else { (i as f64 * below + (20 - i) as f64 * above) / 20.0 }
+                    if cut == Cut::Apart {
+                        (below + above) / 2.0
+                    } else {
+                        (i as f64 * below + (20 - i) as f64 * above) / 20.0
+                    }
                 };
                 let least = (1..20).filter(|&i| x[i - 1] < x[i]).map(within).fold(f64::INFINITY, f64::min);
                 let line = Line::best(&points, [1.0, 0.0], cut).unwrap();

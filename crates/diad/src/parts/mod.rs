@@ -15,8 +15,8 @@ pub use self::isolation::{Clusters, Isolation};
 pub use self::surprise::Surprise;
 pub use self::tails::Tails;
 pub use self::trees::Trees;
-use crate::encode::{Encoder, Matrix, View};
 use crate::Params;
+use crate::encode::{Encoder, Matrix, View};
 use crate::rng::{Purpose, Stream};
 use crate::score::function::Functions;
 

@@ -59,14 +59,16 @@ impl Bins {
             // Between places there is nothing, so that an edge may lie anywhere between them.
             (true, _) => {
                 let own = column.places.len().min(most);
-                let edges: Vec<f32> = column.places[..own].windows(2).map(|two| middle(two[0], two[1])).collect();
+                let edges: Vec<f32> =
+                    column.places[..own].windows(2).map(|two| middle(two[0], two[1])).collect();
                 (edges, column.places.clone())
             }
             (false, Some(values)) => {
                 (values.windows(2).map(|two| middle(two[0], two[1])).collect(), nodes(values))
             }
             (false, None) => {
-                let mut edges: Vec<f32> = (1..most).map(|i| column.quantile(i as f64 / most as f64)).collect();
+                let mut edges: Vec<f32> =
+                    (1..most).map(|i| column.quantile(i as f64 / most as f64)).collect();
                 edges.dedup();
                 // Every bin has a row: the one at its edge, or, in the last one, the largest.
                 edges.retain(|&edge| Some(&edge) != column.sorted.last());

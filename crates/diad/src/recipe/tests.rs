@@ -24,7 +24,13 @@ fn table(seed: u64, rows: usize) -> Table {
     for _ in 0..rows {
         let (a, b) = (random.normal(), random.normal());
         let gap = random.unit() < 0.1;
-        let values = [a, a + 0.1 * b, libm::exp(2.0 * b), f64::from(u8::from(a > 1.0)), if gap { f64::NAN } else { b }];
+        let values = [
+            a,
+            a + 0.1 * b,
+            libm::exp(2.0 * b),
+            f64::from(u8::from(a > 1.0)),
+            if gap { f64::NAN } else { b },
+        ];
         columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         cities.push(Some(city(random.unit())));
     }
@@ -53,7 +59,12 @@ fn with(table: &Table, column: usize, values: Values) -> Table {
 #[test]
 fn no_score_falls_when_a_value_moves_further_beyond_the_range() {
     let table = table(1, 500);
-    for params in [short(), Params { layers: 2, ..short() }, Params { scale: crate::Scale::Linear, ..short() }, Params { steps: 40, anneal: 20, warmup: 10, trees: 20, ..Params::paper() }] {
+    for params in [
+        short(),
+        Params { layers: 2, ..short() },
+        Params { scale: crate::Scale::Linear, ..short() },
+        Params { steps: 40, anneal: 20, warmup: 10, trees: 20, ..Params::paper() },
+    ] {
         let detector = fitted(&params, &table);
         for column in 0..5 {
             let [low, high] = {
@@ -69,7 +80,10 @@ fn no_score_falls_when_a_value_moves_further_beyond_the_range() {
                     if let Some(before) = &before {
                         for (before, after) in before.iter().zip(&scores) {
                             // Beside what single precision rounds away.
-                            assert!(after - before >= -1e-4 * before.abs().max(1.0), "{before} {after} {ranges}");
+                            assert!(
+                                after - before >= -1e-4 * before.abs().max(1.0),
+                                "{before} {after} {ranges}"
+                            );
                         }
                     }
                     before = Some(scores);

@@ -61,7 +61,11 @@ impl Additive {
                 Some(own) => &mut self.parts[own],
                 None => {
                     let factor = if part.name == TREES { 0.0 } else { 1.0 };
-                    self.parts.push(Part { name: part.name.clone(), factor, functions: Functions::default() });
+                    self.parts.push(Part {
+                        name: part.name.clone(),
+                        factor,
+                        functions: Functions::default(),
+                    });
                     let last = self.parts.len() - 1;
                     &mut self.parts[last]
                 }

@@ -162,8 +162,8 @@ impl CurveLookup {
 mod tests {
     use super::*;
     use crate::model::Block;
-    use crate::score::function::{Grid, spaced};
     use crate::rng::{Purpose, Stream};
+    use crate::score::function::{Grid, spaced};
 
     /// Against the plain look-up, also outside of the range and exactly on nodes.
     #[test]

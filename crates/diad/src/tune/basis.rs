@@ -305,7 +305,11 @@ impl Basis {
                 values.extend(at(second).chunks_exact(n).map(|far| (weight * value(far)) as f32));
             }
             let [a, b] = [first, second].map(|column| &self.columns[column]);
-            Grid { features: [a.feature, b.feature], nodes: [a, b].map(|side| side.grid.nodes.clone()), values }
+            Grid {
+                features: [a.feature, b.feature],
+                nodes: [a, b].map(|side| side.grid.nodes.clone()),
+                values,
+            }
         };
         Functions { curves, grids: pairs.par_iter().map(grid).collect() }
     }
@@ -403,11 +407,7 @@ mod tests {
             let value = tables.at(lesson.matrix.row(row));
             let wanted: f64 =
                 covariance[row * n..(row + 1) * n].iter().zip(&dual).map(|(&c, d)| f64::from(c) * d).sum();
-            assert!(
-                (value - 2.0 * wanted).abs() < 2e-3,
-                "row {row}: {value} is not {}",
-                2.0 * wanted
-            );
+            assert!((value - 2.0 * wanted).abs() < 2e-3, "row {row}: {value} is not {}", 2.0 * wanted);
         }
     }
 

@@ -7,11 +7,11 @@ use super::basis::Basis;
 use super::functions::Functions;
 use super::lesson::Lesson;
 use super::stairs::Stairs;
+use super::weigh::LEARNED;
 use super::{FunctionParams, Observe, TuneProgress, pieces, weigh};
 use crate::metrics::roc_auc;
-use super::weigh::LEARNED;
-use crate::score::additive::Additive;
 use crate::rng::{Purpose, Stream};
+use crate::score::additive::Additive;
 use crate::{Detector, Error, Result};
 
 /// Most pieces that are added.

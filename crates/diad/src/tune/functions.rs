@@ -143,7 +143,8 @@ mod tests {
         for rounds in [0, 2] {
             let params = FunctionParams { rounds, ..FunctionParams::default() };
             let learned = Functions::new(&basis, &lesson, &params).learn();
-            let scores = pieces::scored(&detector, &Additive::of_part("f", 1.0, learned.tables()), &lesson.matrix);
+            let scores =
+                pieces::scored(&detector, &Additive::of_part("f", 1.0, learned.tables()), &lesson.matrix);
             for (score, value) in scores.iter().zip(&learned.values) {
                 assert!((f64::from(*score) - value).abs() < 1e-3, "{score} is not {value}");
             }

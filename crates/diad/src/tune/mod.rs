@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Matrix;
 use crate::metrics::roc_auc;
-use crate::score::additive::Additive;
 use crate::profile::{Profile, Spread};
+use crate::score::additive::Additive;
 use crate::{DescentParams, Detector, Error, FunctionParams, Learner, Result};
 use basis::Basis;
 pub use labels::{Digest, Labelled};

@@ -8,8 +8,8 @@ use super::FunctionParams;
 use super::basis::{Axis, Basis};
 use super::lesson::Lesson;
 use super::solve::sigmoid;
-use crate::score::function::{Curve, Functions};
 use crate::rng::{Purpose, Stream};
+use crate::score::function::{Curve, Functions};
 
 /// How much of a step is taken.
 const RATE: f64 = 0.1;
@@ -250,7 +250,8 @@ mod tests {
             Stairs::new(&Basis::new(&detector, &lesson), &lesson, &FunctionParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
-            let plain = Additive::of_part("s", 1.0, Stairs::new(&basis, kept, &FunctionParams::default()).tables());
+            let plain =
+                Additive::of_part("s", 1.0, Stairs::new(&basis, kept, &FunctionParams::default()).tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

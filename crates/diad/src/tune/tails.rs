@@ -37,7 +37,9 @@ impl<'a> Tails<'a> {
         };
         let rows = lesson.matrix.rows();
         let at = |curve: &Curve| -> Vec<f32> {
-            (0..rows).map(|row| curve.at(f64::from(lesson.matrix.row(row)[curve.feature as usize])) as f32).collect()
+            (0..rows)
+                .map(|row| curve.at(f64::from(lesson.matrix.row(row)[curve.feature as usize])) as f32)
+                .collect()
         };
         let values: Vec<Vec<f32>> = curves.par_iter().map(at).collect();
         let variance = params.tails * params.tails / curves.len().max(1) as f64;
@@ -81,7 +83,8 @@ impl<'a> Tails<'a> {
 
 /// A curve with mean 0 and standard deviation 1 over all rows; nothing if it is the same for all.
 fn standardised(curve: Curve, lesson: &Lesson) -> Option<Curve> {
-    let values: Vec<f32> = lesson.sorted[curve.feature as usize].iter().map(|&x| curve.at(f64::from(x)) as f32).collect();
+    let values: Vec<f32> =
+        lesson.sorted[curve.feature as usize].iter().map(|&x| curve.at(f64::from(x)) as f32).collect();
     let [mean, spread] = pieces::mean_and_spread(&values);
     let scale = |value: &f32| ((f64::from(*value) - mean) / spread) as f32;
     (spread > 1e-6).then(|| Curve { values: curve.values.iter().map(scale).collect(), ..curve.clone() })
@@ -153,7 +156,8 @@ mod tests {
         let (detector, lesson) = example();
         let held_out = Tails::new(&detector, &lesson, &FunctionParams::default()).held_out(3);
         for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
-            let plain = Additive::of_part("t", 1.0, Tails::new(&detector, kept, &FunctionParams::default()).tables());
+            let plain =
+                Additive::of_part("t", 1.0, Tails::new(&detector, kept, &FunctionParams::default()).tables());
             let plain = pieces::scored(&detector, &plain, &out.matrix);
             let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {

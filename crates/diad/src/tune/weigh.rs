@@ -34,7 +34,8 @@ pub fn learn(first: &Detector, lesson: &Lesson, basis: &Basis, params: &Function
         None => usual(params),
     };
     let [trees, curves, grids] = pieces::parts(first);
-    let [functions, stairs, tails] = learners.tables().map(|functions| Additive::of_part(LEARNED, 1.0, functions));
+    let [functions, stairs, tails] =
+        learners.tables().map(|functions| Additive::of_part(LEARNED, 1.0, functions));
     let found = [trees, curves, grids, functions, stairs, tails];
     let score = first.additive();
     // A part that counts as usual stays as it is.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::super::function::{Functions, Grid, interpolate, locate};
 use super::axis::{points, refine};
 use super::factors::{Product, shortest};
 use super::layout::{assemble, parabola};
 use super::purify::purify;
 use super::split::{Branch, Place, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
-use super::super::function::{Functions, Grid, interpolate, locate};
 use crate::encode::{Encoder, View};
 use crate::model::{Model, Wiring};
 use crate::profile::Profile;

@@ -101,7 +101,10 @@ fn check(detector: &Detector, rows: &Table) {
         let plain = plain_score(detector, matrix.row(row));
         for other in [f64::from(exact), plain] {
             let difference = (f64::from(score) - other).abs();
-            assert!(difference <= bound + ROUNDING * other.abs().max(1.0), "row {row}: {score} instead of {other}, bound {bound}");
+            assert!(
+                difference <= bound + ROUNDING * other.abs().max(1.0),
+                "row {row}: {score} instead of {other}, bound {bound}"
+            );
         }
     }
 }

@@ -1,0 +1,13 @@
+//! What guards against regressions: accuracy, speed and size, against other programs and against our own past.
+
+pub mod contest;
+pub mod few_labels;
+pub mod growth;
+pub mod noise;
+pub mod peers;
+pub mod planted;
+pub mod raw;
+pub mod regressions;
+pub mod small;
+pub mod speed;
+pub mod unsupervised;
