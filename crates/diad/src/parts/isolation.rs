@@ -226,7 +226,12 @@ impl Line {
         let ends = points.iter().map(|&point| along(slopes, point));
         let [low, high] =
             ends.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
-        (high > low).then(|| Self { slopes, at: low + (high - low) * share, reach: high - low, within: 1.0 })
+        (high > low).then_some(Self {
+            slopes,
+            at: low + (high - low) * share,
+            reach: high - low,
+            within: 1.0,
+        })
     }
 
     /// Where the sides vary least.

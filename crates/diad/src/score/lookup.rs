@@ -121,8 +121,8 @@ impl Lookup {
         if let Some(curve) = self.curves.get(function) {
             let rises = places.rises[function * BLOCK_ROWS..].chunks_exact(LANES);
             for ((value, x), rise) in values.iter_mut().zip(x.get(curve.feature as usize, lanes)).zip(rises) {
-                for i in 0..LANES {
-                    value.0[i] = curve.inside(x.0[i]) + rise[i];
+                for ((value, &x), rise) in value.0.iter_mut().zip(&x.0).zip(rise) {
+                    *value = curve.inside(x) + rise;
                 }
             }
             return;

@@ -14,11 +14,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use diad::Detector;
 use diad::table::FileSource;
 use serde::{Deserialize, Serialize};
 
-use crate::data::LABEL;
 use crate::environment;
 use crate::render::{self, Grid};
 use crate::sets;
