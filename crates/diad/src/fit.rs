@@ -49,15 +49,15 @@ impl Params {
     /// assert_eq!((detector.encoder().columns().len(), losses.len()), (1, 10));
     /// # Ok::<(), diad::Error>(())
     /// ```
-    pub fn fitting<'a>(&'a self, table: &'a dyn Source) -> Fitting<'a> {
-        Fitting { params: self, table, roles: Roles::default(), observe: None, checkpoints: None }
+    pub fn fitting<'a>(&self, table: &'a dyn Source) -> Fitting<'a> {
+        Fitting { params: self.clone(), table, roles: Roles::default(), observe: None, checkpoints: None }
     }
 }
 
 /// A fit that is being prepared; see [`Params::fitting`].
 #[must_use = "a fit does nothing until it is run"]
 pub struct Fitting<'a> {
-    params: &'a Params,
+    params: Params,
     table: &'a dyn Source,
     roles: Roles,
     observe: Option<Observe<'a>>,
@@ -109,7 +109,7 @@ impl<'a> Fitting<'a> {
 /// A fit whose table has been read; see [`Fitting::read`].
 #[must_use = "a training does nothing until it is run"]
 pub struct Training<'a> {
-    params: &'a Params,
+    params: Params,
     encoder: Encoder,
     matrix: Matrix,
     observe: Option<Observe<'a>>,
@@ -136,8 +136,8 @@ impl Training<'_> {
         let go_on = &mut |_: Progress| ControlFlow::Continue(());
         let observe = self.observe.unwrap_or(go_on);
         match self.checkpoints {
-            Some(checkpoints) => checkpoints.fit(self.params, self.encoder, &self.matrix, observe),
-            None => train::fit_keeping(self.params, self.encoder, &self.matrix, None, observe),
+            Some(checkpoints) => checkpoints.fit(&self.params, self.encoder, &self.matrix, observe),
+            None => train::fit_keeping(&self.params, self.encoder, &self.matrix, None, observe),
         }
     }
 }

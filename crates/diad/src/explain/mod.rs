@@ -9,7 +9,7 @@
 //! for every row, within rounding. Weights are those of the training rows, which the model remembers.
 //!
 //! ```
-//! //! use diad::{Params, explain::Explainer, table::Table};
+//! use diad::{Params, explain::Explainer, table::Table};
 //!
 //! let x: Vec<f64> = (0..200).map(|i| (i % 20) as f64).collect();
 //! let mut y: Vec<f64> = x.iter().map(|x| 2.0 * x).collect();
