@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Most points of a curve: more could not be told apart.
-const POINTS: usize = 400;
+const POINTS: usize = 360;
 
 /// How well scores rank labels.
 #[derive(Debug, Serialize)]

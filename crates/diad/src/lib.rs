@@ -5,6 +5,7 @@ pub mod encode;
 mod error;
 pub mod explain;
 mod fit;
+mod function;
 #[cfg(not(feature = "kernels"))]
 mod kernel;
 #[cfg(feature = "kernels")]

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::Params;
 use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
+use crate::function::{Curve, Functions, Grid, spaced};
 use crate::model::{Layer, Model, Selectors, Shape};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{Additive, Part, TREES};
-use crate::score::function::{Curve, Functions, Grid, spaced};
 use crate::tune::Origin;
 use crate::{Detector, Error, Result};
 

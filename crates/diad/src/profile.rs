@@ -1,7 +1,7 @@
 //! What a model remembers of its training rows: how the values of each column and the scores were spread, and which
 //! values of two columns came together. Explanations need it; scores do not.
 
-use crate::score::function::locate;
+use crate::function::locate;
 
 /// Most values at which a spread is kept.
 const VALUES: usize = 129;
@@ -53,14 +53,11 @@ impl Spread {
             self.up_to.insert(0, one.min(self.below[1]));
         }
         if self.values.last().is_some_and(|&last| high > last) {
-            let at_last = self.up_to.last_mut();
-            let before = at_last.map_or(1.0, |share| {
-                *share = share.min(1.0 - one);
+            let least = self.below.last().copied().unwrap_or(0.0);
+            let before = self.up_to.last_mut().map_or(1.0, |share| {
+                *share = share.min(1.0 - one).max(least);
                 *share
             });
-            if let Some(below) = self.below.last_mut() {
-                *below = below.min(before);
-            }
             self.values.push(high);
             self.below.push((1.0 - one).max(before));
             self.up_to.push(1.0);
@@ -300,6 +297,15 @@ mod tests {
         assert_eq!((spread.below(-1.0), spread.up_to(1.0), spread.below(2.0)), (0.0, 1.0, 1.0));
         assert!((0.998..1.0).contains(&spread.below(1.0)), "{}", spread.below(1.0));
         assert!(Spread::from_tensors(spread.tensors().map(<[f32]>::to_vec)).is_some());
+    }
+
+    #[test]
+    fn shares_stay_in_order_whatever_is_rounded() {
+        for rows in 2..200 {
+            let numbers: Vec<f32> = (0..rows).map(|i| i as f32 / 300.0).collect();
+            let spread = spread(&numbers).reaching(-1.0, 1.0, rows);
+            assert!(Spread::from_tensors(spread.tensors().map(<[f32]>::to_vec)).is_some(), "{rows} rows");
+        }
     }
 
     proptest! {

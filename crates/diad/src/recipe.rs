@@ -162,7 +162,13 @@ fn remember(detector: Detector, rows: &Matrix, mut scores: Vec<f32>) -> Detector
     let spread = |column: usize| {
         let mut values = values(rows, column).collect::<Vec<f32>>();
         values.sort_unstable_by(f32::total_cmp);
-        Spread::of_sorted(&values).reaching(-1.0, 1.0, all)
+        // Numbers reach from -1 to 1; of categories, those that a sample has missed are no end.
+        let reach = if detector.encoder().is_open(column) {
+            [-1.0, 1.0]
+        } else {
+            [values[0], values[values.len() - 1]]
+        };
+        Spread::of_sorted(&values).reaching(reach[0], reach[1], all)
     };
     let columns: Vec<Spread> = (0..detector.encoder().columns().len()).into_par_iter().map(spread).collect();
     let nodes: Vec<Vec<f32>> = columns.iter().map(Spread::nodes).collect();

@@ -152,11 +152,11 @@ fn info_shows_settings_and_columns() {
 
     Settings
       scale            both
-      weight-trees     10.0
-      weight-tails     3.0
-      weight-columns   6.0
-      weight-relations 20.0
-      weight-cuts      36.0
+      weight-trees     1.3333333333333333
+      weight-tails     1.0
+      weight-isolation 1.0
+      weight-clusters  1.0
+      weight-surprise  1.0
       layers           2
       trees            8
       grove            100

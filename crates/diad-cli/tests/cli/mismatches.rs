@@ -125,7 +125,7 @@ fn every_model_that_cannot_be_used_is_spoken_of() {
     let mut told = String::new();
     for (name, content) in [
         ("an older model of another table", older),
-        ("a model of a newer version", changed(8, 2)),
+        ("a model of a newer version", changed(8, 3)),
         ("a model of version 0", changed(8, 0)),
         ("a changed number", changed(whole.len() - 40, 7)),
         ("a changed header", changed(30, b'#')),

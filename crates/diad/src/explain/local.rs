@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::Explainer;
 use crate::Result;
+use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
-use crate::score::function::{interpolate, locate};
 use crate::score::{Work, add};
 use crate::table::{Source, Table};
 

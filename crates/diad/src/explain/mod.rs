@@ -40,10 +40,10 @@ use rayon::prelude::*;
 
 use crate::Detector;
 use crate::encode::Scaler;
+use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane, Terms};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
 use crate::score::compiled::margins;
-use crate::score::function::{interpolate, locate};
 use crate::score::{Work, add};
 
 pub use axis::{Axis, Tick};

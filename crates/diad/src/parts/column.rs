@@ -1,6 +1,6 @@
 //! What a sample of rows tells of one column.
 
-use crate::score::function::spaced;
+use crate::function::spaced;
 
 /// Arguments of the hyperbolic sine are no larger, so that its squares are finite numbers.
 const FURTHEST: f64 = 350.0;

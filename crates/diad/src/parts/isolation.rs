@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use super::column::Column;
 use super::{Part, Sample};
 use crate::Params;
+use crate::function::{Curve, Functions, Grid};
 use crate::rng::{Purpose, Stream};
-use crate::score::function::{Curve, Functions, Grid};
 
 /// Nodes of each side of a grid between which equally many rows lie.
 const NODES: usize = 12;

@@ -17,8 +17,8 @@ pub use self::tails::Tails;
 pub use self::trees::Trees;
 use crate::Params;
 use crate::encode::{Encoder, Matrix, View};
+use crate::function::Functions;
 use crate::rng::{Purpose, Stream};
-use crate::score::function::Functions;
 
 /// Most rows the parts are made from, and most values.
 const ROWS: usize = 1 << 16;

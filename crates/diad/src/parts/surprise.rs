@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::column::{Column, nodes};
 use super::{Part, Sample};
 use crate::Params;
-use crate::score::function::{Functions, Grid};
+use crate::function::{Functions, Grid};
 
 /// Bins of a column of numbers, and most categories that have one of their own.
 const BINS: usize = 12;
@@ -152,7 +152,7 @@ mod tests {
         let bins = bins(values.clone());
         assert_eq!(bins.count, BINS);
         for (value, bin) in values.iter().zip(&bins.of_rows) {
-            let (node, share) = crate::score::function::locate(f64::from(*value), &bins.nodes);
+            let (node, share) = crate::function::locate(f64::from(*value), &bins.nodes);
             let near = if share < 0.5 { bins.of_nodes[node] } else { bins.of_nodes[node + 1] };
             assert!(near == *bin || share > 0.0 && share < 1.0, "{value}");
         }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::column::{Column, nodes};
 use super::{Part, Sample};
 use crate::Params;
-use crate::score::function::{Curve, Functions, spaced};
+use crate::function::{Curve, Functions, spaced};
 
 /// By how much the logarithm of a tail may change from node to node.
 const STEP: f64 = 0.1;

@@ -3,8 +3,8 @@
 
 use super::{Part, Sample};
 use crate::Params;
+use crate::function::Functions;
 use crate::score::additive::TREES;
-use crate::score::function::Functions;
 
 /// The trees.
 pub struct Trees;

@@ -1,6 +1,6 @@
 //! The score as data: a sum of parts, each of them functions of one or two features.
 
-use super::function::Functions;
+use crate::function::Functions;
 
 /// The name of the part that the trees are.
 pub const TREES: &str = "trees";

@@ -1,6 +1,6 @@
 //! Curves and grids made ready for many rows: what their look-ups share is worked out once a block.
 
-use super::function::{Curve, Functions};
+use crate::function::{Curve, Functions};
 use crate::kernel::{Columns, LANES, Lane};
 use crate::model::BLOCK_ROWS;
 
@@ -49,7 +49,7 @@ impl Ruler {
         Self { nodes: nodes.to_vec(), starts: (0..PARTS).map(start).collect() }
     }
 
-    /// As [`super::function::locate`].
+    /// As [`crate::function::locate`].
     #[inline]
     fn find(&self, x: f32) -> (usize, f32) {
         let last = self.nodes.len() - 1;
@@ -161,9 +161,9 @@ impl CurveLookup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::function::{Grid, spaced};
     use crate::model::Block;
     use crate::rng::{Purpose, Stream};
-    use crate::score::function::{Grid, spaced};
 
     /// Against the plain look-up, also outside of the range and exactly on nodes.
     #[test]

@@ -3,7 +3,6 @@
 pub(crate) mod additive;
 pub(crate) mod compiled;
 mod engine;
-pub(crate) mod function;
 mod lookup;
 
 use std::borrow::Cow;
@@ -14,6 +13,7 @@ use std::sync::OnceLock;
 
 use crate::Params;
 use crate::encode::{Encoder, Matrix, Scaler};
+use crate::function::Functions;
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
 use crate::profile::Profile;
@@ -22,7 +22,6 @@ use crate::tune::Origin;
 use crate::{Error, ModelFault, Result, persist};
 use additive::Additive;
 use compiled::{Compiled, Cursor};
-use function::Functions;
 use lookup::{Lookup, Places};
 use rayon::prelude::*;
 

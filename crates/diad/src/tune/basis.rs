@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::lesson::Lesson;
 use crate::Detector;
 use crate::encode::{Encoder, Scaler};
-use crate::score::function::{Curve, Functions, Grid, locate, spaced};
+use crate::function::{Curve, Functions, Grid, locate, spaced};
 
 /// Nodes of a new curve, and of each side of a grid.
 const CURVE_NODES: usize = 64;

@@ -11,7 +11,7 @@ use super::FunctionParams;
 use super::basis::{Basis, Shares};
 use super::lesson::Lesson;
 use super::solve::{Problem, dot};
-use crate::score::function;
+use crate::function;
 
 /// The part of all shares that stays as it was in the beginning.
 const KEPT: f64 = 0.1;

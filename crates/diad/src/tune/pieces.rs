@@ -3,9 +3,9 @@
 use super::basis::nodes_of;
 use crate::Detector;
 use crate::encode::{Column, Matrix};
+use crate::function::{Curve, Functions};
 use crate::profile::Spread;
 use crate::score::additive::Additive;
-use crate::score::function::{Curve, Functions};
 
 /// The smallest share of rows that a tail knows of.
 const LEAST_SHARE: f64 = 1.0 / 8192.0;

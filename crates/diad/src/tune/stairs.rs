@@ -8,8 +8,8 @@ use super::FunctionParams;
 use super::basis::{Axis, Basis};
 use super::lesson::Lesson;
 use super::solve::sigmoid;
+use crate::function::{Curve, Functions};
 use crate::rng::{Purpose, Stream};
-use crate::score::function::{Curve, Functions};
 
 /// How much of a step is taken.
 const RATE: f64 = 0.1;

@@ -10,7 +10,7 @@ use super::lesson::Lesson;
 use super::solve::{Problem, dot};
 use super::{FunctionParams, pieces};
 use crate::Detector;
-use crate::score::function::{Curve, Functions};
+use crate::function::{Curve, Functions};
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use super::stairs::Stairs;
 use super::tails::Tails;
 use super::{FOLDS, FunctionParams, pieces};
 use crate::Detector;
+use crate::function;
 use crate::score::additive::Additive;
-use crate::score::function;
 
 /// The standard deviation of the logarithm of a factor before any label: of parts of the first score, and of what is learned.
 const DOUBT: [f64; 2] = [1.5, 2.0];

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::function::{Functions, Grid, interpolate, locate};
 use super::axis::{points, refine};
 use super::factors::{Product, shortest};
 use super::layout::{assemble, parabola};
@@ -11,6 +10,7 @@ use super::purify::purify;
 use super::split::{Branch, Place, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
 use crate::encode::{Encoder, View};
+use crate::function::{Functions, Grid, interpolate, locate};
 use crate::model::{Model, Wiring};
 use crate::profile::Profile;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::function::{interpolate, locate};
 use super::build::{Draft, Products, Sources, side_by_side};
 use super::factors::{Product, shortest};
+use crate::function::{interpolate, locate};
 
 /// How much less than the others a node weighs that no training row is near. Its values then follow from the others.
 const NEXT_TO_NOTHING: f64 = 1e-9;
