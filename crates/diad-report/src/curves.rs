@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Most points of a curve: more could not be told apart.
-const POINTS: usize = 360;
+const POINTS: usize = 400;
 
 /// How well scores rank labels.
 #[derive(Debug, Serialize)]

@@ -240,7 +240,7 @@ fn rows(report: &Report) -> Result<Vec<Row>> {
             below: short(explainer.score_standing(explained.scores()[place]), 5),
             label: report.labels.and_then(|labels| labels.get(number_in_table).copied()),
             values: (0..axes.len()).map(|column| explainer.words(column, value(column))).collect(),
-            positions: axes.iter().enumerate().map(|(c, axis)| short(axis.position(value(c)), 4)).collect(),
+            positions: axes.iter().enumerate().map(|(c, axis)| short(axis.position(value(c)), 3)).collect(),
             terms,
             rest: score - explainer.intercept() - shown,
         }
