@@ -299,11 +299,11 @@ impl Encoder {
         self.columns.par_iter().zip(places).map(found).collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// The columns of a batch as a table with one column for each of the encoder's, with the values that
-    /// [`Encoder::find`] gives.
+    /// The columns of a batch as a table with one column for each of the encoder's: numbers, positions of categories,
+    /// parts of times.
     ///
     /// # Errors
-    /// As [`Encoder::find`].
+    /// If a column is missing from the batch, or a value is not one that the column can have.
     pub fn find_table(&self, batch: &Table) -> Result<Table> {
         let columns = self.find(batch)?.into_iter().map(|values| Values::Encoded(values.into_owned()));
         let names = self.columns.iter().map(|column| column.name.clone()).collect();

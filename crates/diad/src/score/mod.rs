@@ -377,7 +377,7 @@ impl Detector {
     /// Some rows of a source, in the order asked for, with a column for each of the encoder's.
     ///
     /// # Errors
-    /// If there is no such row, or as [`Encoder::find`].
+    /// If there is no such row, or as [`Encoder::find_table`].
     pub fn pick(&self, source: &dyn Source, rows: &[usize]) -> Result<Table> {
         let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
         rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
