@@ -56,7 +56,7 @@ Examples:
   diad fit table.csv -o model.diad --seed 1 --steps 4000
   diad fit huge.parquet -o model.diad --checkpoint progress
 
-Columns of text become categories, dates become month, weekday and hour, and a missing value is a value of its own.
+Columns of text become categories, dates become month, weekday, hour and place in time, and a missing value is a value of its own.
 Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.
 
 With --checkpoint, a fit that was stopped or killed goes on when the same command is given again, and ends with the same

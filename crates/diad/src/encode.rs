@@ -140,10 +140,10 @@ impl Encoder {
         let numbered = || (0..).zip(&columns);
         let mut features: Vec<Feature> =
             numbered().map(|(column, given)| Feature { column, view: view(given) }).collect();
-        let gaps = numbered().filter(|(_, given)| given.gaps.is_some());
+        let gaps = numbered().filter(|(_, given)| given.tells_gaps());
         features.extend(gaps.map(|(column, _)| Feature { column, view: View::Missing }));
         if scale == Scale::Both {
-            let bent = numbered().filter(|(_, given)| given.bend.is_some());
+            let bent = numbered().filter(|(_, given)| given.bend.is_some() && !given.is_date());
             features.extend(bent.map(|(column, _)| Feature { column, view: View::Plain }));
         }
         Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec() })
@@ -201,7 +201,17 @@ impl Encoder {
     /// How many of the features, from the first on, tell all there is to know of a row: the others are the same
     /// columns in a second scale.
     pub(crate) fn telling_features(&self) -> usize {
-        self.columns.len() + self.columns.iter().filter(|column| column.gaps.is_some()).count()
+        self.columns.len() + self.columns.iter().filter(|column| column.tells_gaps()).count()
+    }
+
+    /// The features that trees look at: all but places in time, since every new row is later than those of the training. All if
+    /// there is nothing else.
+    pub(crate) fn tree_features(&self) -> Vec<u32> {
+        let timeless = |feature: &Feature| !self.columns[feature.column as usize].is_date();
+        let all = || (0..).zip(&self.features);
+        let chosen: Vec<u32> =
+            all().filter(|(_, feature)| timeless(feature)).map(|(index, _)| index).collect();
+        if chosen.is_empty() { all().map(|(index, _)| index).collect() } else { chosen }
     }
 
     /// Whether a feature has values beyond its range: numbers do, categories and marks of missing values do not.
@@ -238,7 +248,7 @@ impl Encoder {
             self.columns.get(f.column as usize).is_some_and(|column| match f.view {
                 View::Plain => true,
                 View::Bent => column.bend.is_some(),
-                View::Missing => column.gaps.is_some(),
+                View::Missing => column.tells_gaps(),
             })
         };
         let distinct: HashSet<&Feature> = self.features.iter().collect();

@@ -24,8 +24,9 @@ use crate::{Detector, Error, Result};
 const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
 const VERSION: u32 = 2;
-/// What a header may require of its reader, by name; this version knows of nothing.
-const KNOWN: [&str; 0] = [];
+/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps.
+const KNOWN: [&str; 1] = [TIMES];
+const TIMES: &str = "times";
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;
@@ -38,9 +39,6 @@ const CHECKSUM: usize = 4;
 /// The header. A reader leaves out fields that it does not know, unless `requires` names them.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
-    /// What a reader must know of to read the file rightly.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    requires: Vec<String>,
     #[serde(deserialize_with = "crate::settings::of_any_version")]
     params: Params,
     encoder: Encoder,
@@ -61,6 +59,9 @@ struct Header {
     /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
+    /// What a reader must know of to read the file rightly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    requires: Vec<String>,
     /// The version that the file was written in.
     #[serde(skip, default = "newest")]
     version: u32,
@@ -68,6 +69,13 @@ struct Header {
 
 fn newest() -> u32 {
     VERSION
+}
+
+/// What a header requires, whatever else it says.
+#[derive(Debug, Deserialize)]
+struct Required {
+    #[serde(default)]
+    requires: Vec<String>,
 }
 
 /// A part of the score.
@@ -83,7 +91,6 @@ struct PartHeader {
 
 /// The header of a file of the first version, in which the functions of all parts are added up.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct FirstHeader {
     #[serde(deserialize_with = "crate::settings::of_any_version")]
     params: Params,
@@ -157,7 +164,11 @@ pub fn load(path: &Path) -> Result<Detector> {
     (&mut file).take(PREFIX as u64).read_to_end(&mut bytes).map_err(failed)?;
     let header_len = header_length(&bytes).map_err(fault)?;
     (&mut file).take(header_len as u64).read_to_end(&mut bytes).map_err(failed)?;
-    let header = read_header(&bytes).map_err(fault)?;
+    let header = read_header(&bytes).map_err(|found| match found {
+        // A header that a newer program wrote belongs to a file that is whole.
+        ModelFault::Unknown | ModelFault::Version { .. } if !is_whole(path) => fault(UNREADABLE_HEADER),
+        found => fault(found),
+    })?;
     // The header says how long the rest must be; nothing beyond that is read.
     let rest = 4 * header.numbers() as u64 + CHECKSUM as u64;
     if file.metadata().map_err(failed)?.len() != (PREFIX + header_len) as u64 + rest {
@@ -165,6 +176,28 @@ pub fn load(path: &Path) -> Result<Detector> {
     }
     file.take(rest).read_to_end(&mut bytes).map_err(failed)?;
     from_bytes(&bytes).map_err(fault)
+}
+
+const UNREADABLE_HEADER: ModelFault = ModelFault::Damaged("its header cannot be read");
+
+/// Whether the checksum at the end of a file fits.
+fn is_whole(path: &Path) -> bool {
+    let check = || -> std::io::Result<bool> {
+        let file = std::fs::File::open(path)?;
+        let body = file.metadata()?.len().saturating_sub(CHECKSUM as u64);
+        let (mut hasher, mut buffer) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
+        let mut content = (&file).take(body);
+        loop {
+            match content.read(&mut buffer)? {
+                0 => break,
+                read => hasher.update(&buffer[..read]),
+            }
+        }
+        let mut end = Vec::new();
+        (&file).take(CHECKSUM as u64).read_to_end(&mut end)?;
+        Ok(number(&end, 0) == Some(hasher.finalize()))
+    };
+    check().unwrap_or(false)
 }
 
 /// The bytes of a model file.
@@ -180,8 +213,10 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
             .map(|grid| (grid.features, grid.nodes.each_ref().map(Vec::len)))
             .collect(),
     };
+    let columns = detector.encoder().columns();
+    let times = columns.iter().any(|column| column.is_date() || column.gaps.is_some_and(|gaps| gaps.told));
     let header = Header {
-        requires: Vec::new(),
+        requires: times.then(|| TIMES.to_owned()).into_iter().collect(),
         params: detector.params().clone(),
         encoder: detector.encoder().clone(),
         training_rows: detector.training_rows(),
@@ -263,16 +298,20 @@ fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
     let Some(json) = bytes.get(PREFIX..PREFIX + length) else {
         return Err(ModelFault::Damaged("it ends inside its header"));
     };
+    let Ok(Required { requires }) = serde_json::from_slice(json) else { return Err(UNREADABLE_HEADER) };
+    if requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
+        return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });
+    }
     let first = number(bytes, MAGIC.len()) == Some(1);
     let header: serde_json::Result<Header> = if first {
         serde_json::from_slice::<FirstHeader>(json).map(Header::from)
     } else {
         serde_json::from_slice(json)
     };
-    let header = header.map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
-    if header.requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
-        return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });
-    }
+    let header = header.map_err(|error| match error.to_string().starts_with("unknown ") {
+        true => ModelFault::Unknown,
+        false => UNREADABLE_HEADER,
+    })?;
     if header.params.validate().is_err()
         || !header.encoder.is_valid()
         || !header.has_sane_parts()

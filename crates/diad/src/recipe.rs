@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use crate::encode::{Encoder, Matrix};
+use crate::encode::{self, Encoder, Matrix, Scaler};
+use crate::function::Curve;
 use crate::model::Model;
-use crate::parts::{Clusters, Isolation, Part, Sample, Surprise, Tails, Trees};
+use crate::parts::{Clusters, Isolation, LENGTHS, Part, Sample, Surprise, Tails, Trees};
 use crate::profile::{MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{self, Additive};
 use crate::{Detector, Params};
@@ -63,8 +64,12 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
             }));
         }
     }
-    let (additive, scores) = add_up(made, rows.rows());
+    let (additive, mut scores) = add_up(made, rows.rows());
     let detector = grown_beyond(detector.with(additive), &scores);
+    if detector.encoder().columns().iter().any(encode::Column::is_date) {
+        // What lies far from the time of nearly all rows may be a training row.
+        detector.score_encoded(&rows, &mut scores);
+    }
     remember(detector, &rows, scores).certified()
 }
 
@@ -146,13 +151,26 @@ fn grown_beyond(detector: Detector, scores: &[f32]) -> Detector {
             let range = column.max - column.min;
             let far = [column.min - FAR * range, column.max + FAR * range]
                 .map(|value| f64::from(scaler.scale(value)));
-            for (slope, far) in curve.beyond.iter_mut().zip(far) {
-                let least = needed / (factor * (far.abs() - 1.0));
+            let (far, ends) = match column.is_date() {
+                true => far_dates(scaler, curve),
+                false => (far, [-1.0, 1.0]),
+            };
+            for (slope, (far, end)) in curve.beyond.iter_mut().zip(far.into_iter().zip(ends)) {
+                let least = needed / (factor * (far - end).abs());
                 *slope = slope.max(if least.is_finite() { least as f32 } else { 0.0 });
             }
         }
     }
     detector.with(additive)
+}
+
+/// Dates so many times the time of nearly all rows beyond it, and the ends of the time that is ordinary.
+fn far_dates(scaler: &Scaler, curve: &Curve) -> ([f64; 2], [f64; 2]) {
+    let ends = [curve.nodes[0], curve.nodes[curve.nodes.len() - 1]];
+    let [low, high] = ends.map(|end| scaler.original(end));
+    let length = (high - low) / LENGTHS;
+    let far = [low - (FAR - 1.0) * length, high + (FAR - 1.0) * length];
+    (far.map(|date| f64::from(scaler.scale(date))), ends.map(f64::from))
 }
 
 /// Makes a detector remember a sample of its training rows.

@@ -146,7 +146,7 @@ class Base:
 
     @property
     def column_names_(self) -> list[str]:
-        """The columns the model looks at; of a column of times, its month, weekday and hour."""
+        """The columns the model looks at; of a column of times, its month, weekday, hour and date."""
         return self._fitted().columns
 
     @property

@@ -84,6 +84,14 @@ pub struct Gaps {
     /// The median. It takes the place of a missing value in the scales of the column, while a feature of its own
     /// says that the value is missing.
     pub middle: f64,
+    /// Whether another part of the same time has the feature that says so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub told: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// One column's name, kind and range in the training data.
@@ -112,6 +120,16 @@ impl Column {
             Kind::Time { column, .. } => column,
             _ => &self.name,
         }
+    }
+
+    /// Whether it is a place in time.
+    pub fn is_date(&self) -> bool {
+        matches!(self.kind, Kind::Time { part: TimePart::Date, .. })
+    }
+
+    /// Whether a feature says where its values are missing.
+    pub(crate) fn tells_gaps(&self) -> bool {
+        self.gaps.is_some_and(|gaps| !gaps.told)
     }
 
     /// The categories, most frequent first; none for numbers.
@@ -157,6 +175,7 @@ impl Column {
                 let minutes = (value.clamp(0.0, 24.0) * 60.0).round().min(1439.0) as u32;
                 format!("{:02}:{:02}", minutes / 60, minutes % 60)
             }
+            Kind::Time { part: TimePart::Date, .. } => TimePart::date_in_words(value),
             _ => value.to_string(),
         }
     }
@@ -387,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_missing_number_has_the_middle_and_a_mark_of_its_own() {
-        let gaps = Some(Gaps { rows: 3, middle: 10.0 });
+        let gaps = Some(Gaps { rows: 3, middle: 10.0, told: false });
         let column = Column { name: "x".into(), max: 40.0, gaps, ..Column::default() };
         let scale = |view, value| Scaler::new(&column, view).scale(value);
         assert_eq!([f64::NAN, 10.0].map(|value| scale(View::Plain, value)), [-0.5, -0.5]);

@@ -72,7 +72,7 @@ pub enum Reason {
     AllMissing,
     /// Every row has the same value.
     Constant,
-    /// All times have the same month, weekday and hour.
+    /// All times are the same.
     OneTime,
 }
 
@@ -84,7 +84,7 @@ impl Reason {
             Self::TooManyTexts => "it has too many different texts",
             Self::AllMissing => "all its values are missing",
             Self::Constant => "it has the same value in all rows",
-            Self::OneTime => "all its times have the same month, weekday and hour",
+            Self::OneTime => "all its times are the same",
         }
     }
 }
@@ -227,12 +227,22 @@ impl Surveyed {
     fn encoded(&self, scale: Scale, rows: u64) -> Vec<Column> {
         match self.read_as {
             ReadAs::Texts => vec![self.category()],
-            ReadAs::Times => TimePart::ALL.into_iter().filter_map(|part| self.part(part)).collect(),
+            ReadAs::Times => {
+                let parts = TimePart::ALL.into_iter().filter_map(|part| self.part(part, scale));
+                let mut parts: Vec<Column> = parts.collect();
+                // One feature for the gaps of a time is enough.
+                parts
+                    .iter_mut()
+                    .skip(1)
+                    .filter_map(|part| part.gaps.as_mut())
+                    .for_each(|gaps| gaps.told = true);
+                parts
+            }
             _ => {
                 let (min, max) = (self.min, self.max);
                 let bend = if scale == Scale::Linear { None } else { find_bend(&self.sample) };
                 let middle = self.sample.get(self.sample.len() / 2).copied().unwrap_or(min);
-                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
                 debug_assert!(self.missing < rows);
                 vec![Column { name: self.name.clone(), kind: Kind::Number, min, max, bend, gaps }]
             }
@@ -256,16 +266,19 @@ impl Surveyed {
         Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None }
     }
 
-    /// A part of the time, if it differs between rows.
-    fn part(&self, part: TimePart) -> Option<Column> {
+    /// A part of the time, if it differs between rows. When it was is only judged on a bent scale.
+    fn part(&self, part: TimePart, scale: Scale) -> Option<Column> {
         let (min, max) = self.parts[part as usize];
         let mut values: Vec<f64> = self.sample.iter().map(|&time| part.of(time)).collect();
         values.sort_by(f64::total_cmp);
         let middle = *values.get(values.len() / 2)?;
-        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
         let kind = Kind::Time { part, column: self.name.clone() };
         let name = format!("{} of {}", part.name(), self.name);
-        (min < max).then_some(Column { name, kind, min, max, bend: None, gaps })
+        let is_date = part == TimePart::Date;
+        let bend = if is_date { find_bend(&values) } else { None };
+        let used = min < max && !(is_date && scale == Scale::Linear);
+        used.then_some(Column { name, kind, min, max, bend, gaps })
     }
 }
 
@@ -484,7 +497,7 @@ impl Seen {
             sample,
             parts: self.parts,
         };
-        if read_as == ReadAs::Times && TimePart::ALL.iter().all(|&part| surveyed.part(part).is_none()) {
+        if read_as == ReadAs::Times && surveyed.min == surveyed.max {
             surveyed.left_out.get_or_insert(Reason::OneTime);
         }
         Ok(surveyed)

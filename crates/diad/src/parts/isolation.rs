@@ -83,7 +83,7 @@ impl Kind<'_> {
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
         let pairs = sample.pairs(params);
         // Without pairs, a single column is a plane whose other side says nothing.
-        let varied = if pairs.is_empty() { sample.varied() } else { Vec::new() };
+        let varied = if pairs.is_empty() { sample.timeless() } else { Vec::new() };
         let trees = self.trees.div_ceil((pairs.len() + varied.len()).max(1)).max(self.cuts.len());
         let sides: Vec<Vec<f32>> = sample.columns.par_iter().map(|column| column.side(NODES)).collect();
         let weights: Vec<f64> = sample.columns.par_iter().map(Column::unevenness).collect();

@@ -2,6 +2,7 @@
 //! a row, as functions of one or two columns, how unusual it is in one respect.
 
 mod column;
+mod dates;
 mod isolation;
 mod pairs;
 mod surprise;
@@ -11,6 +12,7 @@ mod trees;
 use rayon::prelude::*;
 
 pub use self::column::Column;
+pub use self::dates::LENGTHS;
 pub use self::isolation::{Clusters, Isolation};
 pub use self::surprise::Surprise;
 pub use self::tails::Tails;
@@ -63,6 +65,9 @@ impl Sample {
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
             match told.view {
                 View::Missing => Column::of_numbers(values, None),
+                _ if column.is_date() => {
+                    Column::of_dates(values, bent.map(|[start, rate, ..]| [start, rate]))
+                }
                 _ if column.positions() > 0 => Column::of_categories(values, column.places()),
                 _ => Column::of_numbers(values, bent.map(|[start, rate, ..]| [start, rate])),
             }
@@ -80,6 +85,13 @@ impl Sample {
     pub fn matrix(&self, matrix: &Matrix) -> Matrix {
         let values = self.rows.iter().flat_map(|&row| matrix.row(row)).copied().collect();
         Matrix { width: matrix.width, values }
+    }
+
+    /// The features that have more than one value, without places in time.
+    fn timeless(&self) -> Vec<u32> {
+        let mut varied = self.varied();
+        varied.retain(|&feature| !self.columns[feature as usize].is_date);
+        varied
     }
 
     /// The features that have more than one value.

@@ -12,13 +12,13 @@ const MOST: usize = 300;
 const ROUNDS: usize = 10_000;
 
 impl Sample {
-    /// All pairs of features of two columns, or some of them, drawn so that every feature is in about as many. None if the score
+    /// All pairs of features of two columns that are not places in time, or some of them, drawn so that every feature is in about as many. None if the score
     /// may not have any.
     pub fn pairs(&self, params: &Params) -> Vec<[u32; 2]> {
         if params.interactions < 2 {
             return Vec::new();
         }
-        let mut varied = self.varied();
+        let mut varied = self.timeless();
         let count = varied.len();
         let mut pairs = Vec::new();
         if count * count.saturating_sub(1) / 2 <= MOST {

@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use super::column::{Column, nodes};
+use super::dates;
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Curve, Functions, spaced};
@@ -40,6 +41,9 @@ impl Part for Tails {
 }
 
 fn curve(feature: u32, column: &Column) -> Curve {
+    if column.is_date {
+        return dates::curve(feature, column);
+    }
     let n = column.sorted.len() as f64;
     // A place that no row has counts as half a row.
     let log = |rows: usize| -libm::log((rows as f64).max(0.5) / n);

@@ -69,7 +69,7 @@ pub(crate) fn fit_keeping(
     if !(2..=u32::MAX as usize).contains(&rows) {
         return Err(Error::TooFewRows { rows });
     }
-    let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
+    let model = fit_model(params, (matrix, &encoder.tree_features()), Isa::detect(), keeper, observe)?;
     tracing::info!("trained the trees");
     let detector = crate::recipe::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
@@ -78,16 +78,16 @@ pub(crate) fn fit_keeping(
 
 fn fit_model(
     params: &Params,
-    matrix: &Matrix,
+    (matrix, chosen): (&Matrix, &[u32]),
     isa: Isa,
     mut keeper: Option<&mut dyn Keeper>,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Model<f32>> {
     if params.weight_trees == 0.0 {
-        return Ok(start::random_model(params, matrix.width));
+        return Ok(start::random_model(params, matrix.width, chosen));
     }
     let mut sampler = Sampler::new(matrix, params.batch, params.seed);
-    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
+    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width, chosen), isa);
     let mut done = 0;
     if let Some(keeper) = &mut keeper
         && let Some(kept) = keeper.resume()?

@@ -163,7 +163,9 @@ fn fingerprint() {
     let (encoder, matrix) = data(300, 5);
     let fused = |isa: &Isa| *isa != Isa::Portable || cfg!(target_arch = "aarch64");
     for isa in Isa::available().iter().copied().filter(fused) {
-        let model = fit_model(&small(), &matrix, isa, None, &mut |_| ControlFlow::Continue(())).unwrap();
+        let chosen = encoder.tree_features();
+        let model =
+            fit_model(&small(), (&matrix, &chosen), isa, None, &mut |_| ControlFlow::Continue(())).unwrap();
         let found = fingerprint_of(&Detector::new(small(), encoder.clone(), model, 300));
         assert_eq!(found, EXPECTED, "the fingerprint of the tiny model on {isa:?} is {found:#010x}");
     }
