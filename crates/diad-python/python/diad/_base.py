@@ -57,7 +57,6 @@ class Base:
         weight_trees: float | None = None,
         weight_tails: float | None = None,
         weight_isolation: float | None = None,
-        weight_clusters: float | None = None,
         weight_surprise: float | None = None,
         layers: int | None = None,
         trees: int | None = None,

@@ -5,6 +5,9 @@ use crate::function::spaced;
 /// Arguments of the hyperbolic sine are no larger, so that its squares are finite numbers.
 const FURTHEST: f64 = 350.0;
 
+/// A column with no more values than this has few: each is told apart from the others. Others are cut into as many bins.
+pub const FEW: usize = 12;
+
 /// Equal parts of the range in which rows are counted to tell how uneven a column is; columns of two values have two.
 const BINS: usize = 32;
 

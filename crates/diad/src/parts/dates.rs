@@ -1,7 +1,7 @@
 //! Places in time, of which the tails say something else than of numbers: new rows are always later than those of the training.
 //!
 //! A date adds nothing within the time of nearly all rows, nor as long a time before and after it. Further out it adds in proportion to
-//! the logarithm of the distance, without an end. A few rows that lie far from all others do not stretch the time of the rest.
+//! the logarithm of the distance, without an end: e² times as far as that, as much as a category that one row has. A few rows that lie far from all others do not stretch the time of the rest.
 
 use super::column::Column;
 use crate::function::Curve;
@@ -11,8 +11,6 @@ const STRAY: f64 = 0.01;
 const STRAY_ROWS: usize = 3;
 /// The least time of nearly all rows, as a share of the time of all.
 const LEAST: f64 = 0.02;
-/// What a date adds for each factor of e in its distance.
-const RISE: f64 = 4.0;
 /// How many times the time of nearly all rows lies between the nodes of a curve.
 pub const LENGTHS: f64 = 3.0;
 
@@ -24,7 +22,8 @@ pub fn curve(feature: u32, column: &Column) -> Curve {
     let [first, low, high, end] = [0, strays, last - strays, last].map(|row| column.plain(sorted[row]));
     let length = (high - low).max(LEAST * (end - first));
     let nodes = vec![column.scaled(low - length), column.scaled(high + length)];
-    let slope = (RISE * column.rate()) as f32;
+    let once = libm::log(sorted.len() as f64);
+    let slope = (once * once / 2.0 * column.rate()) as f32;
     Curve { feature, values: vec![0.0; nodes.len()], nodes, beyond: [slope; 2] }
 }
 

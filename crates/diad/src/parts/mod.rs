@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 pub use self::column::Column;
 pub use self::dates::LENGTHS;
-pub use self::isolation::{Clusters, Isolation};
+pub use self::isolation::Isolation;
 pub use self::surprise::Surprise;
 pub use self::tails::Tails;
 pub use self::trees::Trees;

@@ -31,13 +31,11 @@ settings! {
         /// together, or both
         scale: Scale = Scale::Both, paper Scale::Linear, [any];
         /// Weight of the trees in the score; 0 trains none
-        weight_trees: f64 = 4.0 / 3.0, paper 1.0, [from 0 to 1000000];
+        weight_trees: f64 = 1.0, [from 0 to 1000000];
         /// Weight of how far out in its columns a row lies
         weight_tails: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of how soon a row is alone when rows are cut apart at random, in planes of two columns
+        /// Weight of how soon a row is alone when rows are cut apart, in planes of two columns
         weight_isolation: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of the same with cuts that look for small groups of rows
-        weight_clusters: f64 = 1.0, paper 0.0, [from 0 to 1000000];
         /// Weight of how much rarer two values are together than their columns alone would have it
         weight_surprise: f64 = 1.0, paper 0.0, [from 0 to 1000000];
         /// Layers of trees; a layer's trees may build on the outputs of all earlier layers
@@ -154,11 +152,7 @@ impl Params {
     /// Names the first setting outside its range and the range.
     pub fn validate(&self) -> Result<()> {
         self.check_ranges()?;
-        let total: f64 = self.weight_trees
-            + self.weight_tails
-            + self.weight_isolation
-            + self.weight_clusters
-            + self.weight_surprise;
+        let total: f64 = self.weight_trees + self.weight_tails + self.weight_isolation + self.weight_surprise;
         let trees = self.weight_trees;
         require(total >= 1e-6, "weight_trees", trees, "above 0 where all other weights are 0")?;
         require(
