@@ -109,6 +109,11 @@ impl Explainer<'_> {
             let now = contributions[positions.len()];
             differences.iter_mut().zip(&contributions).for_each(|(total, new)| *total += new - now);
         }
+        let given = &self.detector.encoder().columns()[column];
+        if given.oddity(values[column]).is_some() {
+            let penalty = self.detector.penalty(column);
+            differences.iter_mut().for_each(|difference| *difference -= penalty);
+        }
         let here = axis.position(values[column]);
         let distances = positions.iter().map(|position| (position - here).abs()).collect();
         Scan { column, positions, distances, differences, discrete }
