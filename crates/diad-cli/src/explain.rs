@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use diad::Detector;
-use diad::encode::{Kind, Oddity};
+use diad::encode::Kind;
 use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Source as _, Table, printable};
 use serde_json::{Value, json};
@@ -225,7 +225,7 @@ impl Told<'_> {
             .map(|&column| {
                 let value = self.table.column(column)[row];
                 let standing = self.explainer.standing(column, value);
-                json!({
+                let mut told = json!({
                     "name": names[column].name,
                     "value": self.json_value(column, value),
                     "below": finite(standing.below),
@@ -234,19 +234,22 @@ impl Told<'_> {
                         Outside::Below => "below",
                         Outside::Above => "above",
                     }),
-                })
+                });
+                if let Some(oddity) = names[column].oddity(value) {
+                    told["odd"] = oddity.word().into();
+                }
+                told
             })
             .collect();
         json!({ "columns": columns, "contribution": finite(contribution) })
     }
 
-    /// A number, the name of a category or a time as text, null where the value is missing, or in a word what is wrong with it.
+    /// A number, the name of a category or a time as text, or null where the value is missing or does not fit.
     fn json_value(&self, column: usize, value: f64) -> Value {
         let column = &self.explainer.detector().encoder().columns()[column];
-        match (&column.kind, column.oddity(value)) {
-            (_, Some(oddity)) if oddity != Oddity::Missing => json!({ "odd": oddity.word() }),
+        match column.kind {
             _ if value.is_nan() => Value::Null,
-            (Kind::Number, _) => finite(value),
+            Kind::Number => finite(value),
             _ => Value::String(column.words(value)),
         }
     }

@@ -6,6 +6,7 @@
 //! columns that are elsewhere. A [`Selection`] says which columns are read, and as what; the other columns may hold anything.
 
 mod arrow;
+mod budget;
 mod cells;
 mod compression;
 mod csv;
@@ -25,6 +26,7 @@ mod time;
 mod values;
 mod view;
 
+pub use budget::{limit_memory, memory_limit};
 pub use error::{Error, Result};
 pub use file::{FileSource, read_stream};
 pub use formats::{FORMATS, FORMATS_IN_FULL};

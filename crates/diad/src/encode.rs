@@ -109,7 +109,8 @@ impl Encoder {
             left_out = encoder.left_out.len(),
             "looked through the table"
         );
-        let most = (MOST_CELLS / encoder.features.len()).max(2);
+        let cells = MOST_CELLS.min(table::memory_limit() / (2 * size_of::<f32>()));
+        let most = (cells / encoder.features.len()).max(2);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
         // What the first pass saw lies within [-1, 1]; anything else was not there then.

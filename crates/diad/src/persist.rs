@@ -414,10 +414,21 @@ fn read_additive(
     if !constants.all(|value| value.abs() <= LARGEST) {
         return Err(SENSELESS_NUMBERS);
     }
+    // Single precision could not tell the rest of a score beside larger numbers.
+    let values = |part: &Part| {
+        let curves = part.functions.curves.iter().flat_map(|curve| &curve.values);
+        let grids = part.functions.grids.iter().flat_map(|grid| &grid.values);
+        curves.chain(grids).fold(0.0f32, |largest, value| largest.max(value.abs()))
+    };
+    if parts.iter().any(|part| part.factor.abs() * values(part) > LARGEST_PIECE) {
+        return Err(SENSELESS_NUMBERS);
+    }
     Ok(Additive { parts, shift: header.shift })
 }
 
 const LARGEST: f32 = 1e12;
+/// The most that a function may add to a score; no fit comes near it.
+const LARGEST_PIECE: f32 = 1e8;
 const SENSELESS_NUMBERS: ModelFault = ModelFault::Damaged("it holds numbers that make no sense");
 
 /// So many numbers, none of them absurdly large.

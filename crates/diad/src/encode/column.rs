@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Bending, Isa, asinh};
+use crate::kernel::{Bending, Isa, asinh, spreads};
 use crate::table::TimePart;
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
@@ -33,7 +33,7 @@ impl Bend {
     /// near 0: it is scaled to [-1, 1] next.
     #[inline]
     pub(super) fn apply(&self, value: f64) -> f64 {
-        asinh(value / self.spread - self.median / self.spread)
+        asinh(spreads(value, self.median, self.spread))
     }
 }
 
@@ -303,8 +303,8 @@ impl Scaler {
             let (low, range) = (self.low, self.high - self.low);
             // Where the range is none, scaling is not by it.
             if range > 0.0 {
-                let (spread, middle) = (bend.spread, bend.median / bend.spread);
-                let bending = Bending { spread, middle, low, range, most: LARGEST_SCALED, gap: self.gap };
+                let Bend { median, spread } = bend;
+                let bending = Bending { spread, median, low, range, most: LARGEST_SCALED, gap: self.gap };
                 (Isa::detect().kernels_f32().bend)(&bending, values, scaled);
                 return;
             }
