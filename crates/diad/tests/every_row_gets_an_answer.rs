@@ -113,9 +113,9 @@ fn every_row_is_scored_and_what_does_not_fit_is_rarer_than_any_value() {
     let explained = explainer.contributions_all(&source).unwrap();
     assert_eq!(explained.scores(), scores);
     assert_eq!(explained.oddities(), &oddities);
-    for row in 0..10 {
+    for (row, score) in scores.iter().enumerate().take(10) {
         let sum: f64 = explainer.intercept() + explained.row(row).iter().sum::<f64>();
-        assert!((sum - f64::from(scores[row])).abs() < 1e-4 * sum.abs().max(1.0), "row {row}: {sum}");
+        assert!((sum - f64::from(*score)).abs() < 1e-4 * sum.abs().max(1.0), "row {row}: {sum}");
     }
 }
 

@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn marks_survive_copies_and_are_missing_numbers_to_all_others() {
         for oddity in [Oddity::Missing, Oddity::Unreadable, Oddity::Infinite] {
-            let copies = vec![oddity.mark(); 3].to_vec();
+            let copies = [oddity.mark(); 3].to_vec();
             assert!(copies.iter().all(|value| value.is_nan()));
             assert_eq!(Column::default().oddity(copies[1]), Some(oddity));
         }
