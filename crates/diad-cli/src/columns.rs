@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use diad::encode::{Column, Encoder, Kind, LeftOut, Reason, Roles};
+use diad::encode::{Column, Encoder, Kind, LeftOut, Oddities, Reason, Roles};
 use diad::table::{printable, quoted};
 
 use crate::log;
@@ -24,6 +24,13 @@ pub fn warn_of_left_out(columns: &[LeftOut]) {
             _ => "; keep it with --numeric or --categorical",
         };
         log::note(&format!("column {} is left out, because {reason}{keep}", quoted(name)));
+    }
+}
+
+/// Says which cells do not fit their columns.
+pub fn warn_of_odd(oddities: &Oddities) {
+    for sentence in oddities.sentences() {
+        log::warn(&sentence);
     }
 }
 

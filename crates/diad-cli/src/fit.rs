@@ -81,7 +81,7 @@ pub fn run(args: Args) -> Result<()> {
         checkpoints.finish();
     }
     columns::warn_of_left_out(detector.encoder().left_out());
-    output::say(&format!(
+    output::tell(&format!(
         "Trained on {} rows and {} in {:.1} s; the model is in {}.\n",
         detector.training_rows(),
         columns::plural(detector.encoder().columns().len(), "feature", "features"),

@@ -21,6 +21,7 @@ mod score;
 pub mod settings;
 mod train;
 mod tune;
+mod whole;
 
 pub use checkpoint::Checkpoints;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
@@ -31,3 +32,4 @@ pub use score::Detector;
 pub use settings::{DescentParams, FunctionParams, Learner, Loss, Params, Scale};
 pub use train::{Progress, Work};
 pub use tune::{Digest, Labelled, Origin, TuneProgress, Tuned, Tuning};
+pub use whole::WholeFile;

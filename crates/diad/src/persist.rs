@@ -19,7 +19,7 @@ use crate::model::{Layer, Model, Selectors, Shape};
 use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{Additive, Part, TREES};
 use crate::tune::Origin;
-use crate::{Detector, Error, Result};
+use crate::{Detector, Error, Result, WholeFile};
 
 const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
@@ -137,21 +137,13 @@ impl From<FirstHeader> for Header {
 pub fn save(detector: &Detector, path: &Path) -> Result<()> {
     let failed = |source| file_error("write", path, source);
     let bytes = to_bytes(detector).map_err(|fault| Error::Model { path: path.to_owned(), fault })?;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut temporary = tempfile::Builder::new();
-    // A temporary file is its owner's alone; a model is an ordinary file, subject to the user's mask.
-    #[cfg(unix)]
-    temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = temporary.prefix(".diad-").suffix(".part").tempfile_in(folder).map_err(failed)?;
-    file.write_all(&bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let written = std::fs::read(file.path()).map_err(failed)?;
+    let mut file = WholeFile::new(path).map_err(failed)?;
+    file.file().write_all(&bytes).and_then(|()| file.file().sync_all()).map_err(failed)?;
+    let written = file.read_back().map_err(failed)?;
     if let Err(fault) = from_bytes(&written) {
         return Err(Error::Unreadable { path: path.to_owned(), fault });
     }
-    file.persist(path).map_err(|error| failed(error.error))?;
+    file.commit().map_err(failed)?;
     Ok(())
 }
 
@@ -422,10 +414,21 @@ fn read_additive(
     if !constants.all(|value| value.abs() <= LARGEST) {
         return Err(SENSELESS_NUMBERS);
     }
+    // Single precision could not tell the rest of a score beside larger numbers.
+    let values = |part: &Part| {
+        let curves = part.functions.curves.iter().flat_map(|curve| &curve.values);
+        let grids = part.functions.grids.iter().flat_map(|grid| &grid.values);
+        curves.chain(grids).fold(0.0f32, |largest, value| largest.max(value.abs()))
+    };
+    if parts.iter().any(|part| part.factor.abs() * values(part) > LARGEST_PIECE) {
+        return Err(SENSELESS_NUMBERS);
+    }
     Ok(Additive { parts, shift: header.shift })
 }
 
 const LARGEST: f32 = 1e12;
+/// The most that a function may add to a score; no fit comes near it.
+const LARGEST_PIECE: f32 = 1e8;
 const SENSELESS_NUMBERS: ModelFault = ModelFault::Damaged("it holds numbers that make no sense");
 
 /// So many numbers, none of them absurdly large.

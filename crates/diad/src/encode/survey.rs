@@ -15,6 +15,8 @@ use crate::{Error, Result};
 const SAMPLE_CELLS: usize = 4 << 20;
 /// Most different texts of a column that are counted.
 const MOST_TEXTS: usize = 100_000;
+/// The share of the memory, as one over this, that different texts of all columns may take.
+const TEXT_SHARE: usize = 8;
 /// Rows from which on identifiers are looked for.
 const ROWS_TO_TELL: u64 = 20;
 /// From which share of different texts on they are taken for identifiers.
@@ -304,6 +306,8 @@ struct Seen {
     counts_by: Option<f64>,
     last: f64,
     counts: HashMap<String, u64>,
+    /// Bytes of the texts that are counted.
+    bytes: usize,
     uncounted: u64,
     first_word: Option<(Place, String)>,
 }
@@ -331,8 +335,11 @@ impl Pass {
         }
         let mut pass = Self { sample: RowSample::new(columns.len()), columns, rows: 0 };
         while let Some(batch) = reader.next_batch()? {
+            // What all columns have left of their share of the memory.
+            let kept: usize = pass.columns.iter().map(|seen| seen.bytes).sum();
+            let left = (table::memory_limit() / TEXT_SHARE).saturating_sub(kept);
             for (index, seen) in pass.columns.iter_mut().enumerate() {
-                seen.add(&batch, index)?;
+                seen.add(&batch, index, seen.bytes + left)?;
             }
             pass.sample.add(&batch);
             pass.rows += batch.rows() as u64;
@@ -366,6 +373,7 @@ impl Seen {
             counts_by: None,
             last: f64::NAN,
             counts: HashMap::new(),
+            bytes: 0,
             uncounted: 0,
             first_word: None,
         }
@@ -376,7 +384,8 @@ impl Seen {
         usize::from(self.numbers) + usize::from(self.texts) + usize::from(self.times)
     }
 
-    fn add(&mut self, batch: &Table, index: usize) -> Result<()> {
+    /// Adds the cells of a batch. Of different texts no more than `most` bytes are kept.
+    fn add(&mut self, batch: &Table, index: usize, most: usize) -> Result<()> {
         match batch.values(index) {
             Values::Numbers(values) | Values::Encoded(values) => {
                 if let Some(row) = values.iter().position(|value| value.is_infinite()) {
@@ -403,7 +412,7 @@ impl Seen {
                     }
                 }
                 for (text, &rows) in texts.levels().iter().zip(&rows) {
-                    self.count(text, rows);
+                    self.count(text, rows, most);
                 }
                 if self.first_word.is_none()
                     && let Some(word) = texts.levels().iter().position(|text| text.parse::<f64>().is_err())
@@ -439,10 +448,11 @@ impl Seen {
         self.missing - before < values.len() as u64
     }
 
-    fn count(&mut self, text: &str, rows: u64) {
+    fn count(&mut self, text: &str, rows: u64, most: usize) {
         if let Some(count) = self.counts.get_mut(text) {
             *count += rows;
-        } else if self.counts.len() < MOST_TEXTS {
+        } else if self.counts.len() < MOST_TEXTS && self.bytes + text.len() <= most {
+            self.bytes += text.len();
             self.counts.insert(text.to_owned(), rows);
         } else {
             self.uncounted += rows;

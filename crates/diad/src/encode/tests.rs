@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::BATCH_ROWS;
+use crate::table::{BATCH_ROWS, Texts};
 
 fn table(columns: &[(&str, &[f64])]) -> Table {
     let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -134,7 +134,7 @@ fn columns_are_taken_as_what_they_are() {
         (0, plain),
     ];
     assert_eq!(views, expected);
-    assert_eq!(encoder.tree_features(), [0, 1, 2, 3, 5, 6]);
+    assert_eq!(encoder.tree_features(), [0, 1, 2, 3, 6]);
     assert_eq!(encoder.telling_features(), 6);
     assert!(encoder.is_valid());
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Explainer;
-use crate::encode::Kind;
+use crate::encode::{Kind, Oddity};
 use crate::table::TimePart;
 
 /// On which side of the training rows a value lies.
@@ -27,6 +27,8 @@ pub struct Standing {
     few_values: bool,
     /// Of a date that lies far from them, when the training rows were.
     seen: Option<Seen>,
+    /// Why it is no value that the training could have had.
+    oddity: Option<Oddity>,
     /// Whether the value is a category or missing, and so neither high nor low.
     unordered: bool,
 }
@@ -54,6 +56,9 @@ impl fmt::Display for Seen {
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let same = self.up_to - self.below;
+        if self.oddity.is_some() {
+            return write!(f, "never so in training");
+        }
         if let Some(seen) = self.seen {
             return seen.fmt(f);
         }
@@ -116,6 +121,12 @@ impl Explainer<'_> {
     pub fn standing(&self, column: usize, value: f64) -> Standing {
         let given = &self.detector.encoder().columns()[column];
         let spread = &self.detector.profile().columns[column];
+        let oddity = given.oddity(value);
+        if oddity.is_some() {
+            let (below, up_to) = (0.0, 0.0);
+            let (few_values, seen, unordered) = (true, None, true);
+            return Standing { below, up_to, outside: None, few_values, seen, oddity, unordered };
+        }
         if let (true, Some(gaps)) = (value.is_nan(), given.gaps) {
             let share = gaps.rows as f64 / self.detector.training_rows().max(1) as f64;
             return Standing {
@@ -124,6 +135,7 @@ impl Explainer<'_> {
                 outside: None,
                 few_values: true,
                 seen: None,
+                oddity: None,
                 unordered: true,
             };
         }
@@ -139,7 +151,7 @@ impl Explainer<'_> {
         let unordered = given.positions() > 0;
         let seen = given.is_date().then(|| self.seen(column, value, outside)).flatten();
         let (below, up_to) = (spread.below(scaled), spread.up_to(scaled));
-        Standing { below, up_to, outside, few_values, seen, unordered }
+        Standing { below, up_to, outside, few_values, seen, oddity, unordered }
     }
 
     /// When the training rows were, for a date that lies outside of all of them or far from nearly all.
@@ -158,7 +170,7 @@ impl Explainer<'_> {
     /// A value of a column in words: a number, the name of a category, `missing`.
     pub fn words(&self, column: usize, value: f64) -> String {
         let given = &self.detector.encoder().columns()[column];
-        if given.kind == Kind::Number && !value.is_nan() { number(value) } else { given.words(value) }
+        if given.kind == Kind::Number && value.is_finite() { number(value) } else { given.words(value) }
     }
 
     /// The share of training rows with a lower score.

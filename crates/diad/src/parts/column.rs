@@ -23,12 +23,19 @@ pub struct Column {
     bend: Option<[f64; 2]>,
     /// Whether its values are places in time.
     pub is_date: bool,
+    /// Whether its values say which values of another column are missing.
+    pub is_mark: bool,
 }
 
 impl Column {
     /// A column of numbers.
     pub fn of_numbers(values: Vec<f32>, bend: Option<[f64; 2]>) -> Self {
         Self { bend, ..Self::of_categories(values, Vec::new()) }
+    }
+
+    /// A column that says which values of another one are missing.
+    pub fn of_marks(values: Vec<f32>) -> Self {
+        Self { is_mark: true, ..Self::of_numbers(values, None) }
     }
 
     /// A column of places in time.
@@ -40,7 +47,7 @@ impl Column {
     pub fn of_categories(values: Vec<f32>, places: Vec<f32>) -> Self {
         let mut sorted = values.clone();
         sorted.sort_unstable_by(f32::total_cmp);
-        Self { values, sorted, places, bend: None, is_date: false }
+        Self { values, sorted, places, bend: None, is_date: false, is_mark: false }
     }
 
     /// How much a column counts, from 0 to 1: the standard deviation of the logarithm of the rows around a row. Next to nothing

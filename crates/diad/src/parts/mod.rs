@@ -64,7 +64,7 @@ impl Sample {
             let bent = column.second_scale().filter(|_| told.view == View::Bent);
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
             match told.view {
-                View::Missing => Column::of_numbers(values, None),
+                View::Missing => Column::of_marks(values),
                 _ if column.is_date() => {
                     Column::of_dates(values, bent.map(|[start, rate, ..]| [start, rate]))
                 }
@@ -87,10 +87,13 @@ impl Sample {
         Matrix { width: matrix.width, values }
     }
 
-    /// The features that have more than one value, without places in time.
+    /// The features that have more than one value and are values of rows at any time: neither places in time nor marks of gaps.
     fn timeless(&self) -> Vec<u32> {
         let mut varied = self.varied();
-        varied.retain(|&feature| !self.columns[feature as usize].is_date);
+        varied.retain(|&feature| {
+            let column = &self.columns[feature as usize];
+            !column.is_date && !column.is_mark
+        });
         varied
     }
 

@@ -35,7 +35,7 @@ impl Part for Surprise {
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
         let bins: Vec<Bins> = sample.columns.par_iter().map(Bins::new).collect();
-        let pairs = sample.pairs(params);
+        let pairs = sample.pairs_with_gaps(params);
         let grid = |&features: &[u32; 2]| grid(features, features.map(|feature| &bins[feature as usize]));
         Functions { curves: Vec::new(), grids: pairs.par_iter().filter_map(grid).collect() }
     }

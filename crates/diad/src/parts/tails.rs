@@ -12,6 +12,7 @@ use super::column::{Column, FEW, nodes};
 use super::{Part, Sample, dates};
 use crate::Params;
 use crate::function::{Curve, Functions, spaced};
+use crate::score::additive::TAILS;
 
 /// By how much the logarithm of a tail may change from node to node.
 const STEP: f64 = 0.1;
@@ -25,7 +26,7 @@ pub struct Tails;
 
 impl Part for Tails {
     fn name(&self) -> &'static str {
-        "tails"
+        TAILS
     }
 
     fn weight(&self, params: &Params) -> f64 {

@@ -271,8 +271,8 @@ fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<
     if sources.held {
         // A curve may begin to rise beyond that cell; it goes on in one of its own.
         let [first, last] = [nodes[0], nodes[nodes.len() - 1]];
-        nodes.splice(0..0, (first < -2.0).then(|| first * 2.0));
-        nodes.extend((last > 2.0).then(|| last * 2.0));
+        nodes.splice(0..0, (first < -2.0).then_some(first * 2.0));
+        nodes.extend((last > 2.0).then_some(last * 2.0));
     }
     Some(nodes)
 }
