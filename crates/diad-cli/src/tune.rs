@@ -78,18 +78,14 @@ pub fn run(args: &Args) -> Result<()> {
     let tuned = {
         let tuning = Tuning::start();
         let mut observe = |progress| tuning.step(progress);
-        let tuned = first.tuning(&labelled).learner(learner.clone()).validation(validation.as_ref());
-        tuned.progress(&mut observe).run()?
-    };
-    let areas = {
-        let _checking = Reading::start_with("Checking the labels by holding them out");
-        first.cross_validate(&labelled, &learner)?
+        let tuned = first.tuning(&labelled).learner(learner).validation(validation.as_ref());
+        tuned.cross_validate().progress(&mut observe).run()?
     };
     if stop::requested() {
         return Err(diad::Error::Stopped.into());
     }
     tuned.detector.save(&target)?;
-    output::say(&summary(&first, &labelled, &tuned, areas, started.elapsed().as_secs_f64(), &args.output)?)
+    output::say(&summary(&first, &labelled, &tuned, started.elapsed().as_secs_f64(), &args.output)?)
 }
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
@@ -101,7 +97,6 @@ fn summary(
     first: &Detector,
     labelled: &Labelled,
     tuned: &Tuned,
-    areas: Option<[f64; 2]>,
     seconds: f64,
     target: &Path,
 ) -> Result<String> {
@@ -118,13 +113,13 @@ fn summary(
     let mut row = |name: &str, [before, after]: [f64; 2]| {
         writeln!(text, "{name:<32} {before:.4} before, {after:.4} after")
     };
-    if let Some(areas) = areas {
+    if let Some(areas) = tuned.cross_validation {
         row("ROC-AUC of labels held out", areas)?;
     }
     if let Some(areas) = tuned.validation {
         row("ROC-AUC of the validation table", areas)?;
     }
-    if areas.is_none() {
+    if tuned.cross_validation.is_none() {
         writeln!(text, "How well labels held out are ranked takes two of each kind to tell.")?;
     }
     if labelled.anomalies() < FEW {

@@ -42,9 +42,9 @@ class TuneSettings(TypedDict, total=False):
     amplitude: float
     pair_share: float
     rounds: int
-    stairs: int
+    boosted_steps: int
     tails: float
-    most_rows: int
+    max_rows: int
     loss: Loss
     margin: float
     upsample: bool

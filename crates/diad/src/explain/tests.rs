@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::encode::Encoder;
+use crate::fit::fit;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Error as TableError, FileSource, Selection, Source, Table};
-use crate::train::fit;
 use crate::{Error, Params, Scale};
 
 fn tiny() -> Params {

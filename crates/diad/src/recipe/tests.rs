@@ -42,7 +42,7 @@ fn table(seed: u64, rows: usize) -> Table {
 
 fn fitted(params: &Params, table: &Table) -> Detector {
     let (encoder, matrix) = Encoder::fit_encode_as(table, &Roles::default(), params.scale).unwrap();
-    crate::train::fit(params, encoder, &matrix).unwrap()
+    crate::fit::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short() -> Params {

@@ -49,7 +49,7 @@ fn table(seed: u64, rows: usize, reach: f64, jobs: usize) -> Table {
 fn fitted(params: &Params, seed: u64) -> Detector {
     let (encoder, matrix) =
         Encoder::fit_encode_as(&table(seed, 700, 1.0, 4), &Roles::default(), params.scale).unwrap();
-    crate::train::fit(params, encoder, &matrix).unwrap()
+    crate::fit::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short(trees: usize) -> Params {
