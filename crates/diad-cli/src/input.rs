@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 pub enum Input {
     /// A file.
     File(FileSource),
-    /// Standard input, kept in a file that goes away with this value.
+    /// Standard input, copied to a temporary file.
     Kept { file: FileSource, _copy: NamedTempFile },
     /// Standard input, which can be read once.
     Once(Cell<bool>),

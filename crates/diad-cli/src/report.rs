@@ -11,7 +11,7 @@ use diad_report::{Report, Rows};
 use crate::output::{self, Pending, shown};
 use crate::{rows, score};
 
-/// Write a report for the browser: what the model looks at, and why rows are anomalous
+/// Write an HTML report: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -31,7 +31,7 @@ pub struct Args {
     /// The HTML file to write
     #[arg(short, long, value_name = "HTML")]
     output: PathBuf,
-    /// Show the trees themselves, not the tables made of them; diad info says how close these are
+    /// Report the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
 }
@@ -44,7 +44,7 @@ Examples:
   diad report model.diad table.csv --label is_fraud -o report.html
   diad report tuned.diad table.csv --before model.diad -o report.html";
 
-/// Rows that are listed.
+/// Rows listed.
 pub const LISTED: usize = 1000;
 
 pub fn run(args: &Args) -> Result<()> {

@@ -29,7 +29,7 @@ Names: TypeAlias = Sequence[str]
 Described: TypeAlias = tuple[str, str, str, str | None, str | None, str]
 
 # Settings, written by `cargo xtask settings`.
-Scale: TypeAlias = Literal["linear", "bent", "both"]
+Scale: TypeAlias = Literal["linear", "asinh", "both"]
 Loss: TypeAlias = Literal["auc", "bce"]
 Learner: TypeAlias = Literal["functions", "descent"]
 

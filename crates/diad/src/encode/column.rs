@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Bending, Isa, asinh};
+use crate::kernel::{AsinhScale, Isa, asinh};
 use crate::table::TimePart;
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
@@ -274,8 +274,8 @@ impl Scaler {
             // Where the range is none, scaling is not by it.
             if range > 0.0 {
                 let (spread, middle) = (bend.spread, bend.median / bend.spread);
-                let bending = Bending { spread, middle, low, range, most: LARGEST_SCALED, gap: self.gap };
-                (Isa::detect().kernels_f32().bend)(&bending, values, scaled);
+                let bending = AsinhScale { spread, middle, low, range, most: LARGEST_SCALED, gap: self.gap };
+                (Isa::detect().kernels_f32().scale_asinh)(&bending, values, scaled);
                 return;
             }
         }

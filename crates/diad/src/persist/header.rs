@@ -66,6 +66,9 @@ fn newest() -> u32 {
 pub struct PartHeader {
     pub name: String,
     pub factor: f32,
+    /// Its standard deviation over the training rows, before the factor; 0 in older files.
+    #[serde(default)]
+    pub deviation: f32,
     /// Feature and nodes of each curve.
     pub curves: Vec<(u32, usize)>,
     /// Features and nodes of each grid.
@@ -96,9 +99,14 @@ impl From<FirstHeader> for Header {
     fn from(first: FirstHeader) -> Self {
         let FirstHeader { params, encoder, training_rows, tree_factor, shift, curves, grids, .. } = first;
         let FirstHeader { column_spreads, score_spread, pairs, origin, bound, .. } = first;
-        let trees =
-            PartHeader { name: TREES.into(), factor: tree_factor, curves: Vec::new(), grids: Vec::new() };
-        let rest = PartHeader { name: "functions".into(), factor: 1.0, curves, grids };
+        let trees = PartHeader {
+            name: TREES.into(),
+            factor: tree_factor,
+            deviation: 0.0,
+            curves: Vec::new(),
+            grids: Vec::new(),
+        };
+        let rest = PartHeader { name: "functions".into(), factor: 1.0, deviation: 0.0, curves, grids };
         Self {
             requires: Vec::new(),
             params,

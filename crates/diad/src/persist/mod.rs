@@ -114,9 +114,10 @@ fn load(path: &Path) -> Result<Detector> {
 /// The bytes of a model file.
 pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault> {
     let (additive, profile) = (detector.additive(), detector.profile());
-    let part = |Part { name, factor, functions }: &Part| PartHeader {
+    let part = |Part { name, factor, deviation, functions }: &Part| PartHeader {
         name: name.clone(),
         factor: *factor,
+        deviation: *deviation,
         curves: functions.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
         grids: functions
             .grids
@@ -213,7 +214,7 @@ fn read_additive(
     words: &mut impl Iterator<Item = u32>,
 ) -> std::result::Result<Additive, ModelFault> {
     let mut parts = Vec::with_capacity(header.parts.len());
-    for PartHeader { name, factor, curves, grids } in &header.parts {
+    for PartHeader { name, factor, deviation, curves, grids } in &header.parts {
         let mut functions = Functions::default();
         for &(feature, count) in curves {
             functions.curves.push(read_curve(header.version, feature, count, words)?);
@@ -221,9 +222,9 @@ fn read_additive(
         for &(features, counts) in grids {
             functions.grids.push(read_grid(header.version, features, counts, words)?);
         }
-        parts.push(Part { name: name.clone(), factor: *factor, functions });
+        parts.push(Part { name: name.clone(), factor: *factor, deviation: *deviation, functions });
     }
-    let mut constants = parts.iter().map(|part| part.factor).chain([header.shift]);
+    let mut constants = parts.iter().flat_map(|part| [part.factor, part.deviation]).chain([header.shift]);
     if !constants.all(|value| value.abs() <= LARGEST) {
         return Err(SENSELESS_NUMBERS);
     }

@@ -126,7 +126,7 @@ fn a_part_turned_over_or_of_noise_counts_less() {
     let made: Vec<Made> = [scores, near, other, turned]
         .into_iter()
         .map(|scores| {
-            let part = additive::Part { name: String::new(), factor: 1.0, functions: Default::default() };
+            let part = Additive::of_part("", 1.0, Default::default()).parts.remove(0);
             Made { part, weight: 1.0, mean: 0.0, deviation: 1.0, scores }
         })
         .collect();

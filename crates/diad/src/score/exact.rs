@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::additive::Additive;
+use super::additive::{Additive, Part};
 use super::lookup::Lookup;
 use super::{Detector, Workspace, add};
 use crate::encode::Matrix;
 use crate::function::Functions;
 use crate::kernel::{Isa, LANES, Lane};
+use crate::metrics::mean_and_deviation;
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Wiring};
 
 /// A score as the exact engine computes it. Borrows everything, so that a component of a score, or the same score with other
@@ -136,6 +137,32 @@ impl Detector {
         let mut scores = vec![0.0; rows.rows()];
         exact.score_encoded(rows, &mut scores);
         scores
+    }
+
+    /// The same detector, whose parts know their standard deviations over these rows.
+    pub(crate) fn measuring_parts(mut self, rows: &Matrix) -> Self {
+        for part in 0..self.additive.parts.len() {
+            let alone = Part { factor: 1.0, ..self.additive.parts[part].clone() };
+            let scores = self.score_component(&Additive { parts: vec![alone], shift: 0.0 }, rows);
+            self.additive.parts[part].deviation = mean_and_deviation(&scores).1 as f32;
+        }
+        self
+    }
+
+    /// The share of each part in the score, by name: the standard deviation of the part over the training rows, relative to
+    /// the sum over all parts. Of a tuned model, over the rows it was tuned with. Empty for a model of an older version.
+    ///
+    /// ```
+    /// use diad::{Params, table::Table};
+    ///
+    /// let table = Table::new(vec!["x".into()], vec![(0..40).map(|i| f64::from(i % 7)).collect()])?;
+    /// let detector = Params::default().with_steps(10).trees(4).fit(&table)?;
+    /// let total: f64 = detector.part_shares().iter().map(|(_, share)| share).sum();
+    /// assert!((total - 1.0).abs() < 1e-9);
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    pub fn part_shares(&self) -> Vec<(&str, f64)> {
+        self.additive.shares()
     }
 
     /// What this score gives encoded rows with other trees.

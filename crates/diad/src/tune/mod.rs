@@ -34,6 +34,8 @@ pub use tuning::Tuning;
 
 /// Most rows of a validation table that are used, of each label.
 const VALIDATION_ROWS: usize = 20_000;
+/// Rows from which the shares of the parts are measured, at most.
+const MEASURED_ROWS: usize = 4096;
 /// Folds of stacking and of cross-validation.
 const FOLDS: usize = 5;
 
@@ -194,7 +196,11 @@ fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
     let mut scores = scored(&detector, rows.matrix());
     scores.sort_unstable_by(f32::total_cmp);
     let profile = Profile { scores: Spread::of_sorted(&scores), ..detector.profile().clone() };
-    detector.remembering(profile)
+    // Rows are in a random order.
+    let few = rows.matrix().rows().min(MEASURED_ROWS);
+    let width = rows.matrix().width;
+    let few = Matrix { width, values: rows.matrix().values[..few * width].to_vec() };
+    detector.remembering(profile).measuring_parts(&few)
 }
 
 fn scored(detector: &Detector, matrix: &Matrix) -> Vec<f32> {

@@ -304,9 +304,9 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         let names = (0..60).map(|index| format!("c{index}")).chain([LABEL.to_owned()]).collect();
         Table::new(names, columns).unwrap()
     };
-    let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Bent).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Asinh).unwrap();
     let params = Params {
-        scale: Scale::Bent,
+        scale: Scale::Asinh,
         trees: 6,
         steps: 10,
         warmup: 2,
