@@ -1,15 +1,13 @@
 //! `diad eval`: how well a model ranks labelled rows.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use diad::Detector;
 use diad::encode::Oddities;
 use diad::metrics::{average_precision, roc_auc};
 use diad::table::{Source, quoted};
 use serde_json::json;
 
+use crate::args::{Format, LabelledTable};
 use crate::columns::{self, plural};
 use crate::input::Input;
 use crate::log;
@@ -21,13 +19,8 @@ use crate::stop::stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model and the label column; - for standard input
-    table: PathBuf,
-    /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no; rows without one are left out
-    #[arg(long, value_name = "COL")]
-    label: String,
+    #[command(flatten)]
+    given: LabelledTable,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -36,14 +29,9 @@ pub struct Args {
     strict: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
 const EXAMPLES: &str = "\
-ROC-AUC is the chance that an anomaly scores higher than a normal row: 0.5 is chance, 1 is perfect.
+Rows without a label are left out.
+ROC-AUC is the probability that an anomaly scores higher than a normal row: 0.5 is random, 1 is perfect.
 Average precision is the share of anomalies among the highest scores, averaged over all anomalies.
 
 Examples:
@@ -51,10 +39,14 @@ Examples:
   diad eval model.diad table.parquet --label is_fraud --format json";
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = score::load(&args.model, false, args.strict)?;
-    let (labels, scores, unlabelled) = score_labelled(&detector, &Input::once(&args.table), &args.label)?;
+    let detector = score::load(&args.given.model, false, args.strict)?;
+    let (labels, scores, unlabelled) =
+        score_labelled(&detector, &Input::once(&args.given.table), &args.given.label)?;
     if labels.is_empty() && unlabelled > 0 {
-        bail!("label column {} is empty in all {unlabelled} rows; label some of them", quoted(&args.label));
+        bail!(
+            "label column {} is empty in all {unlabelled} rows; label some of them",
+            quoted(&args.given.label)
+        );
     }
     if unlabelled > 0 {
         let rows = plural(unlabelled, "row without a label is", "rows without a label are");
@@ -64,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     else {
         bail!(
             "label column {} is {} in all {} rows; give a table with both anomalies and normal rows",
-            quoted(&args.label),
+            quoted(&args.given.label),
             u8::from(labels.contains(&true)),
             labels.len()
         );

@@ -1,20 +1,20 @@
-//! `diad explain`: what the scores of rows are made of.
+//! `diad explain`: explains the scores of rows.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use diad::Detector;
 use diad::encode::Kind;
 use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Source as _, Table, printable};
 use serde_json::{Value, json};
 
+use crate::args::Format;
 use crate::input::Input;
 use crate::{output, plots, rows, score};
 
-/// Say what the scores of rows are made of
+/// Explain the scores of rows
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -43,18 +43,12 @@ pub struct Args {
     /// With --plots: an earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
     #[arg(long, value_name = "MODEL0", requires = "plots")]
     before: Option<PathBuf>,
-    /// Explain the trees themselves, not the tables made of them; diad info says how close these are
+    /// Explain the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
     /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
     #[arg(long)]
     strict: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 const EXAMPLES: &str = "\

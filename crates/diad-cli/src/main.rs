@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use diad::table::{FORMATS_IN_FULL, panic_is_caught};
 
+mod args;
 mod columns;
 mod demo;
 mod eval;
@@ -43,7 +44,7 @@ struct Cli {
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// How standard error is written
+    /// Format of the messages on standard error
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = log::Format::Text)]
     log_format: log::Format,
 }
@@ -66,7 +67,7 @@ fn size(text: &str) -> Result<usize, String> {
 /// The least that --max-memory may be.
 const LEAST_MEMORY: usize = 64 << 20;
 
-/// What stands below the list of commands.
+/// Shown below the list of commands.
 fn more_help() -> String {
     format!(
         "{EXAMPLES}\n\nTables are {FORMATS_IN_FULL}. The format is detected\nfrom the content. A - stands for standard input.\n\n\
@@ -155,7 +156,7 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// Prints help, or makes one sentence of what clap says about the arguments.
+/// Prints help, or condenses clap's error to one sentence.
 fn explain_usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, and plain text on standard output.
+//! Atomic files, and text on standard output.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -47,17 +47,17 @@ pub fn say(text: &str) -> Result<()> {
         .map_err(|error| unwritable("standard output", error))
 }
 
-/// A sentence about a failed write that still knows its cause.
+/// The error of a failed write, with its cause.
 pub fn unwritable(target: impl Into<PathBuf>, cause: io::Error) -> anyhow::Error {
     diad::table::Error::file("write", &target.into(), cause).into()
 }
 
-/// A path as it may be shown.
+/// A path, safe to print.
 pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// A name from the data as it may be typed in a shell, if it can be typed as it is.
+/// A name from the data, if it can be typed in a shell without quoting.
 pub fn typed(name: &str) -> Option<&str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     ((1..=40).contains(&name.len()) && name.chars().all(plain)).then_some(name)
@@ -84,7 +84,7 @@ pub fn check(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// A file being written beside its target. It takes the target's place when it is whole.
+/// A file that is written beside its target and renamed when complete; dropped before that, it is removed.
 pub struct Pending {
     file: WholeFile,
     target: PathBuf,
@@ -105,14 +105,14 @@ impl Pending {
         unwritable(&self.target, cause)
     }
 
-    /// Puts the file in its place, once all of it is on the disk.
+    /// Syncs the file and renames it.
     pub fn commit(self) -> Result<()> {
         let target = self.target;
         self.file.commit().map_err(|error| unwritable(target, error))
     }
 }
 
-/// What an error says, with settings named as options.
+/// The message of an error, with settings named as options.
 pub fn sentence(error: &anyhow::Error) -> String {
     match error.chain().next().and_then(|first| first.downcast_ref::<diad::Error>()) {
         Some(error) => error.message(diad::Dialect::Options),

@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{rows, score};
 
-/// Write a report for the browser: what the model looks at, and why rows are anomalous
+/// Write an HTML report: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -33,7 +33,7 @@ pub struct Args {
     /// The HTML file to write
     #[arg(short, long, value_name = "HTML")]
     output: PathBuf,
-    /// Show the trees themselves, not the tables made of them; diad info says how close these are
+    /// Report the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
     /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
@@ -49,7 +49,7 @@ Examples:
   diad report model.diad table.csv --label is_fraud -o report.html
   diad report tuned.diad table.csv --before model.diad -o report.html";
 
-/// Rows that are listed.
+/// Rows listed.
 pub const LISTED: usize = 1000;
 
 pub fn run(args: &Args) -> Result<()> {

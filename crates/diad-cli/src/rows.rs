@@ -1,4 +1,4 @@
-//! Reading rows of a table for a model: all their scores, and some of them whole.
+//! Scores of all rows of a table, and some of its rows.
 
 use anyhow::{Result, bail};
 use diad::Detector;

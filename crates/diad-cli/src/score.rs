@@ -31,7 +31,7 @@ pub struct Args {
     /// The scores to write: a .csv or .parquet file, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Score with the trees themselves, not with tables made of them; diad info says how close these are
+    /// Compute exact scores instead of using tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
     /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> Result<()> {
     output::tell(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
 }
 
-/// A model that scores with tables where it can, or with the trees themselves, and refuses cells that do not fit or answers them.
+/// Loads a model that scores with tables if it can, or exactly, and refuses cells that do not fit or answers them.
 pub fn load(model: &Path, exact: bool, strict: bool) -> Result<Detector> {
     let detector = Detector::load(model)?;
     let detector = if exact { detector.exactly() } else { detector };
@@ -98,7 +98,7 @@ pub fn write_file(detector: &Detector, table: &Input, target: &Path, parquet: bo
     Ok(rows)
 }
 
-/// Says which output could not be written; other errors speak for themselves.
+/// Names the output that could not be written; other errors already name theirs.
 fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
         Ok(cause) => output::unwritable(target, cause),
@@ -146,7 +146,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn add(&mut self, first: u64, scores: &[f32]) -> Result<()> {
-        // The header waits for the first scores: a table that cannot be read gives no output at all.
+        // The header waits for the first scores, so that an unreadable table gives no output at all.
         if !std::mem::replace(&mut self.started, true) {
             writeln!(self.out, "row,score")?;
         }
@@ -212,7 +212,7 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
     }
 }
 
-/// The system's reason, which the Parquet writer wraps.
+/// The system error inside an error of the Parquet writer.
 fn cause(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

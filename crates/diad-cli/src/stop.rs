@@ -1,4 +1,4 @@
-//! Ctrl-C: the work in hand is given up cleanly; a second Ctrl-C ends at once.
+//! Ctrl-C stops cleanly; a second Ctrl-C ends at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,12 +32,12 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// The same table, whose reading ends with an error once Ctrl-C is pressed.
+/// The same table; reading it fails once Ctrl-C is pressed.
 pub fn stoppable(source: &dyn Source) -> Stoppable<'_, fn() -> bool> {
     Stoppable::new(source, requested)
 }
 
-/// Whether the work was given up because of Ctrl-C.
+/// Whether the error comes from Ctrl-C.
 pub fn is_stop(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(diad::Error::Stopped))
         || matches!(error.downcast_ref(), Some(diad::table::Error::Stopped))

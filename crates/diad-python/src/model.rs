@@ -86,7 +86,7 @@ impl Model {
     }
 
     /// A model that has learned from labels: 1, 0, and -1 or NaN where nothing is known. Also the areas under the ROC curve of
-    /// labels held out, before and after.
+    /// held-out labels, before and after.
     #[pyo3(signature = (table, labels, settings, seed, threads=None, validation=None))]
     fn tune(
         &self,

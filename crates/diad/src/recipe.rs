@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use crate::encode::{self, Encoder, Matrix, Scaler};
 use crate::function::Curve;
+use crate::metrics::mean_and_deviation;
 use crate::model::Model;
 use crate::parts::{Isolation, LENGTHS, Part, Sample, Surprise, Tails, Trees};
 use crate::profile::{MOST_PAIRS, Profile, Spread, Together};
@@ -84,7 +85,11 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
         tracing::debug!(part = part.name, weight, trust, "added a part of the score");
         scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
         shift += weight * mean / deviation;
-        additive.parts.push(additive::Part { factor: (weight / deviation) as f32, ..part });
+        additive.parts.push(additive::Part {
+            factor: (weight / deviation) as f32,
+            deviation: deviation as f32,
+            ..part
+        });
     }
     let sums: Vec<f32> = scores.iter().map(|&sum| sum as f32).collect();
     let (middle, spread) = middle_and_spread(&sums);
@@ -219,13 +224,6 @@ fn pairs(detector: &Detector) -> Vec<[u32; 2]> {
     };
     let all: BTreeSet<[u32; 2]> = (0..detector.pieces()).map(columns).filter(|[a, b]| a != b).collect();
     all.into_iter().take(MOST_PAIRS).collect()
-}
-
-fn mean_and_deviation(values: &[f32]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
-    let square = |&value: &f32| (f64::from(value) - mean) * (f64::from(value) - mean);
-    (mean, (values.iter().map(square).sum::<f64>() / n).sqrt())
 }
 
 /// The median of some numbers, and how far they spread: the interquartile range, but at least a fifth of the mean distance

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Bending, Isa, asinh, spreads};
+use crate::kernel::{AsinhScale, Isa, asinh, spreads};
 use crate::table::TimePart;
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
@@ -304,8 +304,8 @@ impl Scaler {
             // Where the range is none, scaling is not by it.
             if range > 0.0 {
                 let Bend { median, spread } = bend;
-                let bending = Bending { spread, median, low, range, most: LARGEST_SCALED, gap: self.gap };
-                (Isa::detect().kernels_f32().bend)(&bending, values, scaled);
+                let scale = AsinhScale { spread, median, low, range, most: LARGEST_SCALED, gap: self.gap };
+                (Isa::detect().kernels_f32().scale_asinh)(&scale, values, scaled);
                 return;
             }
         }

@@ -10,7 +10,7 @@ use crate::encode::Oddities;
 use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
-use crate::score::{Work, add};
+use crate::score::{Workspace, add};
 use crate::table::{Source, Table};
 
 /// Scores of rows and what each term contributes to them.
@@ -53,7 +53,7 @@ impl Contributions {
 
 /// Working space of one thread.
 struct Space {
-    work: Work,
+    work: Workspace,
     score: Vec<Lane<f64>>,
     /// Term after term.
     totals: Vec<Lane<f64>>,
@@ -109,7 +109,7 @@ impl Explainer<'_> {
         let terms = self.terms.len();
         let term_of = self.term_of_pieces();
         let space = || Space {
-            work: Work::new(self.scalers.len()),
+            work: Workspace::new(self.scalers.len()),
             score: vec![Lane::default(); BLOCK_LANES],
             totals: vec![Lane::default(); BLOCK_LANES * terms],
             places: vec![(0, 0.0); BLOCK_ROWS * columns.len()],

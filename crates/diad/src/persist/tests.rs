@@ -6,8 +6,10 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::encode::Matrix;
+use crate::Params;
+use crate::encode::{Encoder, Matrix};
 use crate::explain::Explainer;
+use crate::model::Shape;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, Table};
 
@@ -30,7 +32,7 @@ fn small_detector(seed: u64) -> Detector {
         seed,
         ..Params::default()
     };
-    crate::train::fit(&params, encoder, &matrix).unwrap()
+    crate::fit::fit(&params, encoder, &matrix).unwrap()
 }
 
 /// Scores of rows within the range of the training data, outside of it, and at the limits of encoding.
@@ -222,7 +224,7 @@ fn renew_the_stored_model() {
     let table = Table::new(names, stored_columns(200)).unwrap();
     let params = Params { trees: 12, steps: 40, warmup: 10, anneal: 20, batch: 128, ..Params::default() };
     let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
-    let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
+    let detector = crate::fit::fit(&params, encoder, &matrix).unwrap();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models");
     detector.save(&folder.join(format!("v{VERSION}.diad"))).unwrap();
     let scores = serde_json::to_string(&detector.score(&table).unwrap()).unwrap();

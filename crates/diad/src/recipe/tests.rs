@@ -42,7 +42,7 @@ fn table(seed: u64, rows: usize) -> Table {
 
 fn fitted(params: &Params, table: &Table) -> Detector {
     let (encoder, matrix) = Encoder::fit_encode_as(table, &Roles::default(), params.scale).unwrap();
-    crate::train::fit(params, encoder, &matrix).unwrap()
+    crate::fit::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short() -> Params {
@@ -141,7 +141,7 @@ fn a_part_that_alone_singles_out_a_few_rows_counts_in_full() {
 }
 
 fn made(scores: Vec<f32>) -> Made {
-    let part = additive::Part { name: String::new(), factor: 1.0, functions: Default::default() };
+    let part = Additive::of_part("", 1.0, Default::default()).parts.remove(0);
     Made { part, weight: 1.0, mean: 0.0, deviation: 1.0, scores }
 }
 

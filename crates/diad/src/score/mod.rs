@@ -3,24 +3,24 @@
 pub(crate) mod additive;
 pub(crate) mod compiled;
 mod engine;
+mod exact;
 mod lookup;
 mod odd;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::Params;
-use crate::encode::{Encoder, Found, Matrix, Oddities, Scaler};
+use crate::encode::{Encoder, Found, Oddities, Scaler};
 use crate::function::Functions;
-use crate::kernel::{Isa, LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
+use crate::kernel::{LANES, Lane};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
+use crate::origin::Origin;
 use crate::profile::Profile;
 use crate::table::{Selection, Source, Table, Values};
-use crate::tune::Origin;
-use crate::{Error, ModelFault, Result, persist};
+use crate::{Error, Result};
 use additive::Additive;
 use compiled::{Compiled, Cursor};
 use lookup::{Lookup, Places};
@@ -46,7 +46,7 @@ pub struct Detector {
     /// models of the first version.
     held: bool,
     profile: Profile,
-    pub(crate) origin: Option<Origin>,
+    origin: Option<Origin>,
     /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
     bound: Option<f64>,
     /// The compiled score, made when it is first needed.
@@ -58,7 +58,7 @@ pub struct Detector {
 }
 
 /// A block of rows on its way through the pieces of a score.
-pub(crate) struct Work {
+pub(crate) struct Workspace {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,
     places: Places,
@@ -66,7 +66,7 @@ pub(crate) struct Work {
     values: Vec<Lane<f32>>,
 }
 
-impl Work {
+impl Workspace {
     pub(crate) fn new(features: usize) -> Self {
         Self {
             block: Block::new(features),
@@ -81,9 +81,7 @@ impl Work {
 impl Detector {
     /// A detector of a trained model.
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
-        let mut wiring = Wiring::new(&model, Isa::detect());
-        wiring.keep_links = false;
-        wiring.update(&model, params.min_temperature as f32);
+        let wiring = exact::wired(&model, params.min_temperature);
         let profile = Profile::unknown(encoder.columns().len());
         let penalties = Penalties::new(encoder.columns().len());
         Self {
@@ -153,11 +151,7 @@ impl Detector {
     /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids; or those of
     /// the compiled score.
     pub(crate) fn pieces(&self) -> usize {
-        self.compiled().map_or_else(|| self.exact_pieces(), Compiled::pieces)
-    }
-
-    fn exact_pieces(&self) -> usize {
-        self.wiring.groups().len() + self.functions.curves.len() + self.functions.grids.len()
+        self.compiled().map_or_else(|| self.exact().pieces(), Compiled::pieces)
     }
 
     /// The features that a piece looks at, one or two.
@@ -165,24 +159,11 @@ impl Detector {
         if let Some(compiled) = self.compiled() {
             return compiled.piece_features(piece);
         }
-        self.exact_piece_features(piece)
-    }
-
-    fn exact_piece_features(&self, piece: usize) -> [u32; 2] {
-        let (groups, functions) = (self.wiring.groups(), &self.functions);
-        if let Some(group) = groups.get(piece) {
-            let wiring = &self.wiring.trees[group[0] as usize];
-            return [wiring.features[0][0], wiring.features[1][0]];
-        }
-        let function = piece - groups.len();
-        match functions.curves.get(function) {
-            Some(curve) => [curve.feature; 2],
-            None => functions.grids[function - functions.curves.len()].features,
-        }
+        self.exact().piece_features(piece)
     }
 
     /// Works out what pieces share, once the block has its rows.
-    pub(crate) fn begin(&self, work: &mut Work) {
+    pub(crate) fn begin(&self, work: &mut Workspace) {
         if let Some(compiled) = self.compiled() {
             let (lanes, mut x) = (work.block.lanes(), [0.0; BLOCK_ROWS]);
             for (axis, &feature) in compiled.features().iter().enumerate() {
@@ -192,36 +173,15 @@ impl Detector {
             }
             return;
         }
-        self.begin_exactly(work);
-    }
-
-    fn begin_exactly(&self, work: &mut Work) {
-        self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
-        if self.held {
-            work.block.clamp();
-        }
+        self.exact().begin(work);
     }
 
     /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
-    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
-        let Some(compiled) = self.compiled() else { return self.exact_piece(piece, work) };
-        let Work { block, cursor, values, .. } = work;
+    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> (&'a [Lane<f32>], f64) {
+        let Some(compiled) = self.compiled() else { return self.exact().piece(piece, work) };
+        let Workspace { block, cursor, values, .. } = work;
         let values = &mut values[..block.lanes()];
         compiled.piece(piece, cursor, values);
-        (values, 1.0)
-    }
-
-    fn exact_piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
-        let groups = self.wiring.groups();
-        let Work { block, scratch, places, values, .. } = work;
-        let values = &mut values[..block.lanes()];
-        if let Some(group) = groups.get(piece) {
-            let forward = Forward { model: &self.model, wiring: &self.wiring };
-            forward.sum(group, block, scratch, values);
-            let share = f64::from(self.additive.tree_factor()) / self.model.shape.all_trees() as f64;
-            return (values, share);
-        }
-        self.lookup.fill(piece - groups.len(), block.x(), places, values);
         (values, 1.0)
     }
 
@@ -236,6 +196,11 @@ impl Detector {
         detector.with(additive).remembering(self.profile.clone()).holding(self.held)
     }
 
+    /// Where it came from, if it was tuned.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
     /// Remembers where it came from.
     pub(crate) fn coming_from(self, origin: Origin) -> Self {
         Self { origin: Some(origin), ..self }
@@ -245,38 +210,6 @@ impl Detector {
     #[cfg(test)]
     pub(crate) fn wiring(&self) -> &Wiring<f32> {
         &self.wiring
-    }
-
-    /// Exact scores of encoded rows, one for each.
-    pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
-        let width = rows.width;
-        self.score_blocks(scores, |block, rows_of_block| {
-            let values = &rows.values[rows_of_block.start * width..rows_of_block.end * width];
-            block.fill_rows(None, values.chunks_exact(width));
-        });
-    }
-
-    /// Exact scores, block by block; `fill` gives each block its rows.
-    ///
-    /// Pieces are added up in double precision, so that the score is the sum of its parts.
-    fn score_blocks(&self, scores: &mut [f32], fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync) {
-        let width = self.encoder.features().len();
-        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || (Work::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
-            |(work, total), (index, scores)| {
-                fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
-                self.begin_exactly(work);
-                let total = &mut total[..work.block.lanes()];
-                total.fill(Lane([-f64::from(self.additive.shift); LANES]));
-                for piece in 0..self.exact_pieces() {
-                    let (values, factor) = self.exact_piece(piece, work);
-                    add(total, values, factor);
-                }
-                for (score, i) in scores.iter_mut().zip(0..) {
-                    *score = total[i / LANES].0[i % LANES] as f32;
-                }
-            },
-        );
     }
 
     /// Gives a block some rows of a table, whose columns were found by [`Encoder::find`].
@@ -358,7 +291,10 @@ impl Detector {
         let (columns, scalers) = (&found.columns, self.scalers());
         match self.compiled() {
             Some(compiled) => self.look_up(compiled, (columns, &scalers), scores),
-            None => self.score_blocks(scores, |block, rows| self.fill_block(block, columns, &scalers, rows)),
+            None => {
+                let fill = |block: &mut Block<f32>, rows| self.fill_block(block, columns, &scalers, rows);
+                self.exact().score_blocks(self.encoder.features().len(), scores, fill);
+            }
         }
         self.add_odd(&found, scores);
         oddities.note(self.encoder.columns(), table, found.odd);
@@ -460,44 +396,6 @@ impl Detector {
             return Err(Error::NoSuchRow { row, rows: first });
         }
         Ok(Table::of(names, columns.into_iter().map(Values::Encoded).collect())?)
-    }
-
-    /// The bytes of the model file.
-    ///
-    /// # Errors
-    /// If the names of its columns are too long for a file.
-    pub fn to_bytes(&self) -> std::result::Result<Vec<u8>, ModelFault> {
-        persist::to_bytes(self)
-    }
-
-    /// A detector of the bytes of a model file, each of which is checked.
-    ///
-    /// ```
-    /// use diad::{Detector, ModelFault};
-    ///
-    /// assert_eq!(Detector::from_bytes(b"no model").unwrap_err(), ModelFault::Foreign);
-    /// ```
-    ///
-    /// # Errors
-    /// Says what is wrong with them.
-    pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, ModelFault> {
-        persist::from_bytes(bytes)
-    }
-
-    /// Writes the model file: to a temporary file beside `path`, which then takes its place.
-    ///
-    /// # Errors
-    /// If the file cannot be written; an earlier file of that name is then still there.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        persist::save(self, path)
-    }
-
-    /// Reads a model file and checks everything in it.
-    ///
-    /// # Errors
-    /// If the file cannot be read, is not a model, is damaged, or was written by a newer version.
-    pub fn load(path: &Path) -> Result<Self> {
-        persist::load(path)
     }
 }
 

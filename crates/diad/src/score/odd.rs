@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Detector, Work, add};
+use super::{Detector, Workspace, add};
 use crate::encode::{Found, Kind, Oddity, Scaler};
 use crate::kernel::{LANES, Lane};
 use crate::model::BLOCK_LANES;
@@ -65,28 +65,28 @@ impl Detector {
 
     /// One block of rows, on this thread: others may be waiting for it.
     fn find_penalty(&self, column: usize) -> f64 {
-        let (features, scalers) = (self.encoder.features(), self.scalers());
+        let (exact, features, scalers) = (self.exact(), self.encoder.features(), self.scalers());
         let looks = |piece: usize| {
-            let pair = self.exact_piece_features(piece);
+            let pair = exact.piece_features(piece);
             pair.iter().any(|&feature| features[feature as usize].column as usize == column)
         };
-        if !(0..self.exact_pieces()).any(looks) {
+        if !(0..exact.pieces()).any(looks) {
             return 0.0;
         }
         let mut tried = self.tried(&scalers[column], column);
         tried.push(Oddity::Unreadable.mark());
-        let mut work = Work::new(features.len());
+        let mut work = Workspace::new(features.len());
         let filled = features.iter().zip(&scalers).map(|(feature, scaler)| {
             let of = feature.column as usize;
             let typical = scaler.scale(self.typical(&scalers[of], of));
             tried.iter().map(move |&value| if of == column { scaler.scale(value) } else { typical })
         });
         work.block.fill_columns(tried.len(), filled);
-        self.begin_exactly(&mut work);
+        exact.begin(&mut work);
         let mut totals = vec![Lane::<f64>::default(); BLOCK_LANES];
         let totals = &mut totals[..work.block.lanes()];
-        for piece in (0..self.exact_pieces()).filter(|&piece| looks(piece)) {
-            let (values, factor) = self.exact_piece(piece, &mut work);
+        for piece in (0..exact.pieces()).filter(|&piece| looks(piece)) {
+            let (values, factor) = exact.piece(piece, &mut work);
             add(totals, values, factor);
         }
         let total = |row: usize| totals[row / LANES].0[row % LANES];
@@ -115,6 +115,7 @@ impl Detector {
     fn unseen(&self) -> f64 {
         let tails = self.additive.parts.iter().find(|part| part.name == TAILS);
         let rows = self.training_rows.max(1) as f64;
-        tails.map_or(0.0, |part| f64::from(part.factor) * libm::log(2.0 * rows))
+        let surprise = libm::log(2.0 * rows);
+        tails.map_or(0.0, |part| f64::from(part.factor) * surprise * surprise)
     }
 }

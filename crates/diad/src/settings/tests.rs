@@ -5,7 +5,7 @@ use super::*;
 /// Settings of which no value is another's or a default, so that no two can be mixed up unseen.
 fn distinct() -> Params {
     Params {
-        scale: Scale::Bent,
+        scale: Scale::Asinh,
         weight_trees: 1.25,
         weight_tails: 0.75,
         weight_isolation: 0.25,
@@ -98,7 +98,7 @@ fn values_outside_their_range_are_named() {
     );
     assert_eq!(
         said(Params::paper().weight_trees(0.0)),
-        "weight_trees is 0, but it must be above 0 where all other weights are 0"
+        "weight_trees is 0, but it must be above 0 if all other weights are 0"
     );
     let rounds = FunctionParams::default().rounds(101).validate().unwrap_err().to_string();
     assert_eq!(rounds, "rounds is 101, but it must be at most 100");
@@ -111,7 +111,7 @@ fn values_of_another_kind_are_refused() {
     assert_eq!(said("dropout", Value::Word("much".into())), "dropout is \"much\", but it must be a number");
     assert_eq!(
         said("scale", Value::Word("odd".into())),
-        "scale is \"odd\", but it must be \"linear\", \"bent\" or \"both\""
+        "scale is \"odd\", but it must be \"linear\", \"asinh\" or \"both\""
     );
     let unknown = said("tree", Value::Count(1));
     assert!(
@@ -146,4 +146,11 @@ fn settings_of_another_learner_are_refused() {
         DescentParams::default().seed(4).into()
     );
     assert_eq!(of(None, &[("seed", Value::Count(4))]).unwrap(), FunctionParams::default().seed(4).into());
+}
+
+#[test]
+fn the_asinh_scale_is_read_by_its_old_name() {
+    let mut stored = serde_json::to_value(distinct()).unwrap();
+    stored["scale"] = "bent".into();
+    assert_eq!(of_any_version(stored).unwrap(), distinct());
 }

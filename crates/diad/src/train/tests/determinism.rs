@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use super::super::{fit_keeping, fit_model};
+use super::super::{fit_model, train};
 use crate::encode::{Encoder, Matrix};
+use crate::fit::fit;
 use crate::kernel::Isa;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
-use crate::train::fit;
 use crate::{Detector, Error, Params, persist};
 
 /// Correlated columns with a few rows far from the rest.
@@ -135,9 +135,9 @@ fn what_does_not_belong_together_is_refused() {
 
 #[test]
 fn a_fit_can_be_stopped() {
-    let (encoder, matrix) = data(50, 2);
+    let (_, matrix) = data(50, 2);
     let mut seen = Vec::new();
-    let result = fit_keeping(&small(), encoder, &matrix, None, &mut |progress| {
+    let result = train(&small(), (&matrix, &[0, 1]), None, &mut |progress| {
         seen.push(progress.step);
         if progress.step == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

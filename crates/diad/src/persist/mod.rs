@@ -5,136 +5,73 @@
 //! (u32), the header as JSON, the tensors in a fixed order, and a CRC-32 of everything before it. The header
 //! determines the length of every tensor, so the file's length is known before the rest is read.
 
-use std::collections::HashSet;
+mod header;
+
 use std::io::{Read, Write};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use crate::Params;
-use crate::encode::Encoder;
 use crate::error::{ModelFault, file_error};
 use crate::function::{Curve, Functions, Grid, spaced};
-use crate::model::{Layer, Model, Selectors, Shape};
-use crate::profile::{MOST_NODES, MOST_PAIRS, Profile, Spread, Together};
-use crate::score::additive::{Additive, Part, TREES};
-use crate::tune::Origin;
+use crate::model::{Layer, Model, Selectors};
+use crate::origin::Digest;
+use crate::profile::{Profile, Spread, Together};
+use crate::score::additive::{Additive, Part};
 use crate::{Detector, Error, Result, WholeFile};
+use header::{
+    CHECKSUM, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES, UNREADABLE_HEADER, VERSION,
+    header_length, number, read_header, tensor_lengths,
+};
 
-const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
-/// The version this program writes, and the newest it reads.
-const VERSION: u32 = 2;
-/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps.
-const KNOWN: [&str; 1] = [TIMES];
-const TIMES: &str = "times";
-/// Most parts of a score, and most grids of a part.
-const MOST_PARTS: usize = 64;
-const MOST_GRIDS: usize = 1 << 14;
-const HEADER_LIMIT: usize = 64 << 20;
-/// Bytes before the header.
-const PREFIX: usize = 16;
-/// Bytes after the tensors.
-const CHECKSUM: usize = 4;
+impl Detector {
+    /// The bytes of the model file.
+    ///
+    /// # Errors
+    /// If the names of its columns are too long for a file.
+    pub fn to_bytes(&self) -> std::result::Result<Vec<u8>, ModelFault> {
+        to_bytes(self)
+    }
 
-/// The header. A reader leaves out fields that it does not know, unless `requires` names them.
-#[derive(Debug, Serialize, Deserialize)]
-struct Header {
-    #[serde(deserialize_with = "crate::settings::of_any_version")]
-    params: Params,
-    encoder: Encoder,
-    training_rows: u64,
-    /// What is taken from the sum of all parts.
-    shift: f32,
-    parts: Vec<PartHeader>,
-    /// Whether values beyond the training range count as its ends for all but curves that go on beyond it.
-    held: bool,
-    /// Values at which the spread of each column is known, and that of the scores.
-    column_spreads: Vec<usize>,
-    score_spread: usize,
-    /// Pairs of columns counted together, and how many counts each has.
-    pairs: Vec<([u32; 2], usize)>,
-    /// Where a tuned model came from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    origin: Option<Origin>,
-    /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bound: Option<f64>,
-    /// What a reader must know of to read the file rightly.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    requires: Vec<String>,
-    /// The version that the file was written in.
-    #[serde(skip, default = "newest")]
-    version: u32,
-}
+    /// Reads the bytes of a model file and checks everything in it.
+    ///
+    /// ```
+    /// use diad::{Detector, ModelFault};
+    ///
+    /// assert_eq!(Detector::from_bytes(b"no model").unwrap_err(), ModelFault::Foreign);
+    /// ```
+    ///
+    /// # Errors
+    /// If the bytes are not a model, are damaged, or were written by a newer version.
+    pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, ModelFault> {
+        from_bytes(bytes)
+    }
 
-fn newest() -> u32 {
-    VERSION
-}
+    /// Writes the model file atomically: to a temporary file beside `path`, which is then renamed.
+    ///
+    /// # Errors
+    /// If the file cannot be written; an earlier file of that name is then still there.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        save(self, path)
+    }
 
-/// What a header requires, whatever else it says.
-#[derive(Debug, Deserialize)]
-struct Required {
-    #[serde(default)]
-    requires: Vec<String>,
-}
+    /// Reads a model file and checks everything in it.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not a model, is damaged, or was written by a newer version.
+    pub fn load(path: &Path) -> Result<Self> {
+        load(path)
+    }
 
-/// A part of the score.
-#[derive(Debug, Serialize, Deserialize)]
-struct PartHeader {
-    name: String,
-    factor: f32,
-    /// Feature and nodes of each curve.
-    curves: Vec<(u32, usize)>,
-    /// Features and nodes of each grid.
-    grids: Vec<([u32; 2], [usize; 2])>,
-}
-
-/// The header of a file of the first version, in which the functions of all parts are added up.
-#[derive(Debug, Deserialize)]
-struct FirstHeader {
-    #[serde(deserialize_with = "crate::settings::of_any_version")]
-    params: Params,
-    encoder: Encoder,
-    training_rows: u64,
-    tree_factor: f32,
-    shift: f32,
-    curves: Vec<(u32, usize)>,
-    grids: Vec<([u32; 2], [usize; 2])>,
-    column_spreads: Vec<usize>,
-    score_spread: usize,
-    pairs: Vec<([u32; 2], usize)>,
-    origin: Option<Origin>,
-    #[serde(default)]
-    bound: Option<f64>,
-}
-
-impl From<FirstHeader> for Header {
-    fn from(first: FirstHeader) -> Self {
-        let FirstHeader { params, encoder, training_rows, tree_factor, shift, curves, grids, .. } = first;
-        let FirstHeader { column_spreads, score_spread, pairs, origin, bound, .. } = first;
-        let trees =
-            PartHeader { name: TREES.into(), factor: tree_factor, curves: Vec::new(), grids: Vec::new() };
-        let rest = PartHeader { name: "functions".into(), factor: 1.0, curves, grids };
-        Self {
-            requires: Vec::new(),
-            params,
-            encoder,
-            training_rows,
-            shift,
-            parts: vec![trees, rest],
-            held: false,
-            column_spreads,
-            score_spread,
-            pairs,
-            origin,
-            bound,
-            version: 1,
-        }
+    /// The digest of the model file: equal for equal detectors.
+    ///
+    /// # Errors
+    /// If the detector cannot be written as a file.
+    pub fn identity(&self) -> Result<Digest> {
+        to_bytes(self).map(Digest::of).map_err(Error::Unwritable)
     }
 }
 
 /// Writes a detector to a temporary file beside `path`, then renames it.
-pub fn save(detector: &Detector, path: &Path) -> Result<()> {
+fn save(detector: &Detector, path: &Path) -> Result<()> {
     let failed = |source| file_error("write", path, source);
     let bytes = to_bytes(detector).map_err(|fault| Error::Model { path: path.to_owned(), fault })?;
     let mut file = WholeFile::new(path).map_err(failed)?;
@@ -148,7 +85,7 @@ pub fn save(detector: &Detector, path: &Path) -> Result<()> {
 }
 
 /// Reads and checks a model file.
-pub fn load(path: &Path) -> Result<Detector> {
+fn load(path: &Path) -> Result<Detector> {
     let fault = |fault| Error::Model { path: path.to_owned(), fault };
     let failed = |source| file_error("read", path, source);
     let mut file = std::fs::File::open(path).map_err(failed)?;
@@ -167,10 +104,8 @@ pub fn load(path: &Path) -> Result<Detector> {
         return Err(fault(ModelFault::Damaged("its length does not fit its header")));
     }
     file.take(rest).read_to_end(&mut bytes).map_err(failed)?;
-    from_bytes(&bytes).map_err(fault)
+    read_body(header, &bytes).map_err(fault)
 }
-
-const UNREADABLE_HEADER: ModelFault = ModelFault::Damaged("its header cannot be read");
 
 /// Whether the checksum at the end of a file fits.
 fn is_whole(path: &Path) -> bool {
@@ -195,9 +130,10 @@ fn is_whole(path: &Path) -> bool {
 /// The bytes of a model file.
 pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault> {
     let (additive, profile) = (detector.additive(), detector.profile());
-    let part = |Part { name, factor, functions }: &Part| PartHeader {
+    let part = |Part { name, factor, deviation, functions }: &Part| PartHeader {
         name: name.clone(),
         factor: *factor,
+        deviation: *deviation,
         curves: functions.curves.iter().map(|curve| (curve.feature, curve.values.len())).collect(),
         grids: functions
             .grids
@@ -263,61 +199,13 @@ fn tensors(layer: &Layer<f32>) -> [&[f32]; 5] {
     [&layer.thresholds, &layer.log_slopes, &layer.leaf_weights, &layer.keys, &layer.queries]
 }
 
-/// The length of the header, from the first bytes of a file.
-fn header_length(prefix: &[u8]) -> std::result::Result<usize, ModelFault> {
-    if prefix.get(..MAGIC.len()) != Some(&MAGIC) {
-        return Err(ModelFault::Foreign);
-    }
-    let (Some(version), Some(length)) = (number(prefix, 8), number(prefix, 12)) else {
-        return Err(ModelFault::Damaged("it ends inside its first bytes"));
-    };
-    match version {
-        0 => Err(ModelFault::Damaged("its version is not one")),
-        found if found > VERSION => Err(ModelFault::Version { found, newest: VERSION }),
-        _ if length as usize > HEADER_LIMIT => Err(ModelFault::Damaged("its header is impossibly long")),
-        _ => Ok(length as usize),
-    }
-}
-
-/// A number at a place in the bytes.
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-/// The header, checked.
-fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
-    let length = header_length(bytes)?;
-    let Some(json) = bytes.get(PREFIX..PREFIX + length) else {
-        return Err(ModelFault::Damaged("it ends inside its header"));
-    };
-    let Ok(Required { requires }) = serde_json::from_slice(json) else { return Err(UNREADABLE_HEADER) };
-    if requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
-        return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });
-    }
-    let first = number(bytes, MAGIC.len()) == Some(1);
-    let header: serde_json::Result<Header> = if first {
-        serde_json::from_slice::<FirstHeader>(json).map(Header::from)
-    } else {
-        serde_json::from_slice(json)
-    };
-    let header = header.map_err(|error| match error.to_string().starts_with("unknown ") {
-        true => ModelFault::Unknown,
-        false => UNREADABLE_HEADER,
-    })?;
-    if header.params.validate().is_err()
-        || !header.encoder.is_valid()
-        || !header.has_sane_parts()
-        || !header.has_sane_profile()
-        || header.bound.is_some_and(|bound| !(bound.is_finite() && bound >= 0.0))
-    {
-        return Err(ModelFault::Damaged("its header makes no sense"));
-    }
-    Ok(header)
-}
-
 /// Reads the bytes of a model file, believing nothing.
 pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
-    let header = read_header(bytes)?;
+    read_body(read_header(bytes)?, bytes)
+}
+
+/// Reads what follows the header of a model file.
+fn read_body(header: Header, bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
     let start = PREFIX + header_length(bytes)?;
     if bytes.len() != start + 4 * header.numbers() + CHECKSUM {
         return Err(ModelFault::Damaged("its length does not fit its header"));
@@ -339,68 +227,12 @@ pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Detector, ModelFault> {
     })
 }
 
-impl Header {
-    fn shape(&self) -> Shape {
-        Shape::new(&self.params, self.encoder.features().len())
-    }
-
-    /// Numbers in all tensors. The limits on the settings keep this far from overflow.
-    fn numbers(&self) -> usize {
-        let shape = self.shape();
-        let layer = |layer| 2 * shape.trees + tensor_lengths(shape, layer).iter().sum::<usize>();
-        let trees: usize = (0..shape.layers).map(layer).sum();
-        // The first version has no slopes beyond curves, and the nodes of grids are equally spaced.
-        let slopes = if self.version > 1 { 2 } else { 0 };
-        let sides = |nodes: [usize; 2]| if self.version > 1 { nodes[0] + nodes[1] } else { 0 };
-        let curves = self.parts.iter().flat_map(|part| &part.curves).map(|&(_, nodes)| 2 * nodes + slopes);
-        let grids = self.parts.iter().flat_map(|part| &part.grids);
-        let grids = grids.map(|&(_, nodes)| nodes[0] * nodes[1] + sides(nodes));
-        let functions: usize = curves.chain(grids).sum();
-        let spreads: usize = self.column_spreads.iter().chain([&self.score_spread]).map(|n| 3 * n).sum();
-        let pairs: usize = self.pairs.iter().map(|&(_, counts)| counts.div_ceil(2)).sum();
-        trees + functions + spreads + pairs
-    }
-
-    /// Whether what is remembered of the training rows is of a size that fitting makes, and of columns that exist.
-    fn has_sane_profile(&self) -> bool {
-        let columns = self.encoder.columns().len();
-        let most_counts = MOST_NODES * MOST_NODES;
-        self.column_spreads.len() == columns
-            && self
-                .column_spreads
-                .iter()
-                .chain([&self.score_spread])
-                .all(|n| (1..=Spread::most_values()).contains(n))
-            && self.pairs.len() <= MOST_PAIRS
-            && self.pairs.windows(2).all(|two| two[0].0 < two[1].0)
-            && self.pairs.iter().all(|&([a, b], counts)| {
-                a < b && (b as usize) < columns && (4..=most_counts).contains(&counts)
-            })
-    }
-
-    /// Whether there are parts with names of their own, and curves and grids in them of a size and number that fitting
-    /// makes and of features that exist.
-    fn has_sane_parts(&self) -> bool {
-        let features = self.encoder.features().len();
-        let known = |&feature: &u32| (feature as usize) < features;
-        let sized = |nodes: &usize| (2..=1024).contains(nodes);
-        let names: HashSet<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
-        let sane = |part: &PartHeader| {
-            part.curves.len() <= features
-                && part.grids.len() <= MOST_GRIDS
-                && part.curves.iter().all(|(feature, nodes)| known(feature) && sized(nodes))
-                && part.grids.iter().all(|(pair, nodes)| pair.iter().all(known) && nodes.iter().all(sized))
-        };
-        self.parts.len() <= MOST_PARTS && names.len() == self.parts.len() && self.parts.iter().all(sane)
-    }
-}
-
 fn read_additive(
     header: &Header,
     words: &mut impl Iterator<Item = u32>,
 ) -> std::result::Result<Additive, ModelFault> {
     let mut parts = Vec::with_capacity(header.parts.len());
-    for PartHeader { name, factor, curves, grids } in &header.parts {
+    for PartHeader { name, factor, deviation, curves, grids } in &header.parts {
         let mut functions = Functions::default();
         for &(feature, count) in curves {
             functions.curves.push(read_curve(header.version, feature, count, words)?);
@@ -408,9 +240,9 @@ fn read_additive(
         for &(features, counts) in grids {
             functions.grids.push(read_grid(header.version, features, counts, words)?);
         }
-        parts.push(Part { name: name.clone(), factor: *factor, functions });
+        parts.push(Part { name: name.clone(), factor: *factor, deviation: *deviation, functions });
     }
-    let mut constants = parts.iter().map(|part| part.factor).chain([header.shift]);
+    let mut constants = parts.iter().flat_map(|part| [part.factor, part.deviation]).chain([header.shift]);
     if !constants.all(|value| value.abs() <= LARGEST) {
         return Err(SENSELESS_NUMBERS);
     }
@@ -530,19 +362,6 @@ fn read_model(
     }
     let model = Model { shape, layers };
     if model.is_sane() { Ok(model) } else { Err(ModelFault::Damaged("it holds numbers that make no sense")) }
-}
-
-/// The lengths of a layer's tensors, in file order.
-fn tensor_lengths(shape: Shape, layer: usize) -> [usize; 5] {
-    let splits = shape.trees * shape.depth;
-    let earlier = shape.earlier(layer);
-    [
-        splits,
-        splits,
-        shape.trees * shape.outputs * shape.leaves(),
-        shape.outputs * shape.attention * earlier,
-        if earlier == 0 { 0 } else { shape.trees * shape.attention },
-    ]
 }
 
 #[cfg(test)]
