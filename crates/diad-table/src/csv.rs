@@ -6,13 +6,18 @@
 use std::io::{self, BufRead};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::cells::Cells;
+use crate::encoding::decoded;
+use crate::header::Header;
+use crate::notation::trimmed;
 use crate::select::{self, Pick};
-use crate::{Error, Reader, Result, Selection, Table, batch_rows};
+use crate::text::printable;
+use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Bytes of a row, at most. A longer one is most likely a quotation mark that is never closed.
 const LONGEST_ROW: usize = 64 << 20;
@@ -29,6 +34,9 @@ pub(crate) struct CsvReader<R> {
     picks: Vec<Pick>,
     names: Vec<String>,
     unread: Vec<String>,
+    about: About,
+    /// Whether the cells hold the first row already.
+    has_row: bool,
     any_rows: bool,
 }
 
@@ -40,13 +48,26 @@ impl<R: BufRead> CsvReader<R> {
         if !records.advance(&mut cells)? {
             return Err(Error::EmptyFile { path: path.to_owned() });
         }
-        let header = records.texts(&cells)?;
-        check_header(&header, path)?;
-        let picks = selection.resolve(&header)?;
-        let names = picks.iter().map(|pick| header[pick.index].clone()).collect();
-        let unread = select::unread(&header, &picks);
-        cells.width = header.len();
-        Ok(Self { records, cells, picks, names, unread, any_rows: false })
+        let first = records.texts(&cells);
+        check_width(first.len())?;
+        let mut about = About { semicolons: delimiter == b';', ..About::default() };
+        let is_row = holds_only_numbers(&first);
+        let header = if is_row {
+            about.notes.push(format!(
+                "the first line of {} holds only numbers, so it is read as a row; the columns are called \"column 1\" and so on",
+                printable(&path.to_string_lossy())
+            ));
+            Header::absent(first.len())
+        } else {
+            Header::new(first)
+        };
+        about.notes.extend(header.notes());
+        about.unnamed = header.given();
+        let picks = selection.resolve_in(&header)?;
+        let names = picks.iter().map(|pick| header.names[pick.index].clone()).collect();
+        let unread = select::unread(&header.names, &picks);
+        cells.width = header.names.len();
+        Ok(Self { records, cells, picks, names, unread, about, has_row: is_row, any_rows: false })
     }
 }
 
@@ -59,9 +80,20 @@ impl<R: BufRead> Reader for CsvReader<R> {
         &self.unread
     }
 
+    fn about(&self) -> About {
+        let mut about = self.about.clone();
+        if self.cells.foreign.load(Ordering::Relaxed) || self.records.foreign {
+            let path = printable(&self.records.path.to_string_lossy());
+            about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
+        }
+        about
+    }
+
     fn next_batch(&mut self) -> Result<Option<Table>> {
         let most = batch_rows(self.cells.width);
-        self.cells.clear();
+        if !std::mem::take(&mut self.has_row) {
+            self.cells.clear();
+        }
         while !self.cells.is_full(most) {
             let (row, before) = (self.cells.rows(), self.cells.ends.len());
             if !self.records.advance(&mut self.cells)? {
@@ -85,24 +117,23 @@ impl<R: BufRead> Reader for CsvReader<R> {
             return if self.any_rows { Ok(None) } else { Err(Error::NoRows { path }) };
         }
         self.any_rows = true;
-        self.cells.batch(&self.names, &self.picks, &self.records.path).map(Some)
+        self.cells.batch(&self.names, &self.picks).map(Some)
     }
 }
 
-/// Refuses a first line that is not a line of column names.
-fn check_header(header: &[String], path: &Path) -> Result<()> {
-    if header.len() > MOST_COLUMNS {
-        return Err(Error::TooManyColumns { found: header.len(), most: MOST_COLUMNS });
+fn check_width(columns: usize) -> Result<()> {
+    if columns > MOST_COLUMNS {
+        return Err(Error::TooManyColumns { found: columns, most: MOST_COLUMNS });
     }
+    Ok(())
+}
+
+/// Whether a first line is a row of numbers rather than one of names.
+fn holds_only_numbers(header: &[String]) -> bool {
     let numbers: Option<Vec<f64>> = header.iter().map(|name| name.parse().ok()).collect();
     // Programs that know no names write 0, 1, 2, … as names: those are fine.
     let counted = |numbers: &[f64]| numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
-    match numbers {
-        Some(numbers) if !(counted(&numbers) && (numbers[0] == 0.0 || numbers[0] == 1.0)) => {
-            Err(Error::NoHeader { path: path.to_owned() })
-        }
-        _ => Ok(()),
-    }
+    numbers.is_some_and(|numbers| !(counted(&numbers) && (numbers[0] == 0.0 || numbers[0] == 1.0)))
 }
 
 /// The rows of a CSV file, one at a time, each with the line it starts at.
@@ -119,6 +150,8 @@ struct Records<R> {
     delimiter: u8,
     /// Whether the first row, before which there may be a byte order mark, was read.
     started: bool,
+    /// Whether a name was not UTF-8.
+    foreign: bool,
 }
 
 impl<R: BufRead> Records<R> {
@@ -133,6 +166,7 @@ impl<R: BufRead> Records<R> {
             last_byte: b'\n',
             delimiter,
             started: false,
+            foreign: false,
         }
     }
 
@@ -240,13 +274,14 @@ impl<R: BufRead> Records<R> {
     }
 
     /// The cells of the only row in `cells` as text.
-    fn texts(&self, cells: &Cells) -> Result<Vec<String>> {
+    fn texts(&mut self, cells: &Cells) -> Vec<String> {
         let starts = std::iter::once(0).chain(cells.ends.iter().copied());
         let text = |(start, &end): (usize, &usize)| {
-            std::str::from_utf8(cells.bytes[start..end].trim_ascii()).map(str::to_owned)
+            let (text, plain) = decoded(&cells.bytes[start..end]);
+            self.foreign |= !plain;
+            trimmed(&text).to_owned()
         };
-        let texts = starts.zip(&cells.ends).map(text).collect::<std::result::Result<_, _>>();
-        texts.map_err(|_| Error::NotUtf8 { path: self.path.clone(), line: self.line })
+        starts.zip(&cells.ends).map(text).collect()
     }
 }
 
@@ -336,9 +371,13 @@ mod tests {
     fn the_header_line_is_checked() {
         assert!(matches!(open(b""), Err(Error::EmptyFile { .. })));
         assert!(matches!(open(b"\n\r\n"), Err(Error::EmptyFile { .. })));
-        assert!(matches!(open(b"1.5,2,3\n4,5,6\n"), Err(Error::NoHeader { .. })));
-        assert!(matches!(open(b"a,b,a\n"), Err(Error::DuplicateColumn { .. })));
-        assert!(matches!(open(b"a,\xff\n1,2\n"), Err(Error::NotUtf8 { line: 1, .. })));
+        let numbers = first(b"1.5,2,3\n4,5,6\n").unwrap();
+        assert_eq!(
+            (numbers.names(), numbers.column(0)),
+            (&["column 1", "column 2", "column 3"].map(String::from)[..], &[1.5, 4.0][..])
+        );
+        assert_eq!(first(b"a,b,a\n1,2,3\n").unwrap().names(), ["a", "b", "a (2)"]);
+        assert_eq!(first(b"a,na\xefve\n1,2\n").unwrap().names(), ["a", "naïve"]);
         assert_eq!(first(b"0,1,2\n4,5,6\n").unwrap().names(), ["0", "1", "2"]);
     }
 
@@ -347,7 +386,7 @@ mod tests {
         assert!(matches!(first(b"a,b\n"), Err(Error::NoRows { .. })));
         assert!(matches!(first(b"a,b\n1,2\n3\n"), Err(Error::Ragged { line: 3, found: 1, expected: 2 })));
         assert!(matches!(first(b"a,b\n1,2,3\n"), Err(Error::Ragged { line: 2, found: 3, expected: 2 })));
-        assert!(matches!(first(b"a,b\n1,\xff\n"), Err(Error::NotUtf8 { line: 2, .. })));
+        assert_eq!(first(b"a,b\n1,caf\xe9\n").unwrap().values(1).text(0), Some("café"));
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
         endless.resize(LONGEST_ROW + 100, b'x');
         assert!(matches!(first(&endless), Err(Error::LongRow { line: 3, column: 2, .. })));

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use crate::encoding;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
@@ -19,6 +20,7 @@ pub(crate) enum Format {
     Arrow,
     Csv,
     JsonLines,
+    Utf16,
     /// Something that is not read, in words.
     Other(&'static str),
 }
@@ -29,10 +31,10 @@ pub(crate) fn format(start: &[u8]) -> Format {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
         [b'P', b'K', 3, 4, ..] => Format::Other("a ZIP archive or a spreadsheet"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Format::Other("UTF-16 text"),
         [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
+        _ if encoding::utf16(start).is_some() => Format::Utf16,
         [b'F', b'E', b'A', b'1', ..] => Format::Other("a Feather file of version 1"),
         [b'D', b'I', b'A', b'D', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Other("a model of diad"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),

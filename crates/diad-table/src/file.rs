@@ -8,6 +8,7 @@ use crate::arrow::{self, ArrowReader};
 use crate::compression;
 use crate::csv::CsvReader;
 use crate::detect::{self, Format};
+use crate::encoding::{self, Transcoded};
 use crate::json::JsonReader;
 use crate::{Error, Reader, Result, Selection, Source};
 
@@ -103,6 +104,9 @@ pub fn read_stream<'a>(
         }
         (start, input) = compression::decoded(format, input).and_then(peek).map_err(failed)?;
     }
+    if let Some(encoding) = encoding::utf16(&start) {
+        (start, input) = peek(Box::new(Transcoded::new(input, encoding))).map_err(failed)?;
+    }
     let other = |kind| Err(Error::FileKind { path: name.to_owned(), kind });
     if start.is_empty() {
         return Err(Error::EmptyFile { path: name.to_owned() });
@@ -126,6 +130,7 @@ pub fn read_stream<'a>(
         Format::Parquet => other("a Parquet file inside another one"),
         Format::Gzip | Format::Zstd if compression::IS_READ => other("compressed more than twice"),
         Format::Gzip | Format::Zstd => other("compressed, which this build does not read"),
+        Format::Utf16 => other("text in UTF-16 inside another one"),
         Format::Other(kind) => other(kind),
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
+use crate::header::Header;
 use crate::select::{self, Pick};
 use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 
@@ -62,9 +63,10 @@ impl<R: BufRead> JsonReader<R> {
             reader.ahead.push_back((reader.line, object));
         }
         reader.cells.width = header.len();
-        reader.picks = selection.resolve(&header)?;
-        reader.names = reader.picks.iter().map(|pick| header[pick.index].clone()).collect();
-        reader.unread = select::unread(&header, &reader.picks);
+        let header = Header::new(header);
+        reader.picks = selection.resolve_in(&header)?;
+        reader.names = reader.picks.iter().map(|pick| header.names[pick.index].clone()).collect();
+        reader.unread = select::unread(&header.names, &reader.picks);
         Ok(reader)
     }
 
@@ -147,7 +149,7 @@ impl<R: BufRead> Reader for JsonReader<R> {
         if self.cells.rows() == 0 {
             return Ok(None);
         }
-        self.cells.batch(&self.names, &self.picks, &self.path).map(Some)
+        self.cells.batch(&self.names, &self.picks).map(Some)
     }
 }
 

@@ -16,6 +16,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use self::guard::Guarded;
+use crate::header::Header;
 use crate::select::{self, Pick};
 use crate::{Error, Origin, Place, ReadAs, Reader, Result, Selection, Table, Texts, Values, batch_rows};
 
@@ -62,7 +63,8 @@ impl ParquetReader {
         let damaged = |error| damaged(path, error);
         let file = Guarded::new(file).and_then(SerializedFileReader::new).map_err(damaged)?;
         let schema = file.metadata().file_metadata().schema_descr();
-        let all: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        let header = Header::new(schema.columns().iter().map(|column| column.path().string()).collect());
+        let all = &header.names;
         let column = |pick: Pick| {
             let described = schema.column(pick.index);
             let name = all[pick.index].clone();
@@ -70,8 +72,8 @@ impl ParquetReader {
                 .ok_or_else(|| Error::NotNumeric { column: name.clone(), kind: kind_of(&described) })?;
             Ok(Column { pick, name, stored, defined: described.max_def_level(), chunk: None })
         };
-        let picks = selection.resolve(&all)?;
-        let unread = select::unread(&all, &picks);
+        let picks = selection.resolve_in(&header)?;
+        let unread = select::unread(all, &picks);
         let columns = picks.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
         let names = columns.iter().map(|column| column.name.clone()).collect();
         check_compression(&file, &columns, path)?;
@@ -148,14 +150,14 @@ impl Column {
     fn read(&mut self, rows: usize, first_row: u64, path: &Path) -> Result<Values> {
         let values = self.read_stored(rows).map_err(|error| damaged(path, error))?;
         let place = |row: usize| Place::Row(first_row + row as u64);
-        values.read_as(self.pick.read_as, &self.name, &place)
+        values.picked(&self.pick, &self.name, &place)
     }
 
     fn read_stored(&mut self, rows: usize) -> parquet::errors::Result<Values> {
         let defined = self.defined;
         let read = match &mut self.chunk {
             Some(ColumnReader::BoolColumnReader(chunk)) => {
-                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Texts) {
+                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Written | ReadAs::Texts) {
                     let word = |cell: Option<bool>| cell.map(|truth| if truth { "true" } else { "false" });
                     let cells = cells(chunk, rows, defined)?;
                     return Ok(cells.into_iter().map(word).collect::<Texts>().into());
