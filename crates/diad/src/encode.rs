@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{self, ReadAs, Selection, Source, Table, Texts, Values};
+use crate::table::{self, Selection, Source, Table, Texts, Values};
 use crate::{Error, Result};
 
 mod column;
+mod notes;
 mod survey;
 
 #[cfg(test)]
@@ -95,9 +96,22 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::fit_encode`].
+    #[cfg(test)]
     pub(crate) fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
-        let survey = Survey::of(source, roles)?;
-        let encoder = Self::of(&survey, scale)?;
+        Self::encode_surveyed(source, &Survey::of(source, roles)?, scale)
+    }
+
+    /// An encoder for a table that was looked through, and its rows. Of a table whose matrix would have more than
+    /// [`MOST_CELLS`] values, a random sample of the rows is encoded, the same every time.
+    ///
+    /// # Errors
+    /// As [`Encoder::of`], or if the matrix does not fit into memory.
+    pub(crate) fn encode_surveyed(
+        source: &dyn Source,
+        survey: &Survey,
+        scale: Scale,
+    ) -> Result<(Self, Matrix)> {
+        let encoder = Self::of(survey, scale)?;
         tracing::info!(
             rows = survey.rows(),
             columns = encoder.columns.len(),
@@ -265,12 +279,11 @@ impl Encoder {
         sources.dedup();
         let selection = Selection::only(sources);
         self.columns.iter().fold(selection, |selection, column| {
-            let read_as = match column.kind {
-                Kind::Number => ReadAs::Numbers,
-                Kind::Category { .. } => ReadAs::Texts,
-                Kind::Time { .. } => ReadAs::Times,
-            };
-            selection.reading(column.source(), read_as)
+            let read_as = column.read_as();
+            match &column.notation {
+                Some(notation) => selection.reading_by(column.source(), read_as, notation.clone()),
+                None => selection.reading(column.source(), read_as),
+            }
         })
     }
 
@@ -381,6 +394,18 @@ fn values_of<'a>(column: &Column, batch: &'a Table, index: usize) -> Result<Cow<
         return checked(column, batch, Cow::Borrowed(values));
     }
     let (name, place) = (column.source(), |row: usize| batch.place(row));
+    // Texts of a table that was read without this encoder's selection.
+    if let (Values::Texts(_), Some(notation)) = (values, &column.notation) {
+        let read = values.clone().read_by(column.read_as(), notation, name, &place)?;
+        let found = match &column.kind {
+            Kind::Time { part, .. } => {
+                read.as_times(name, &place)?.iter().map(|&time| part.of(time)).collect()
+            }
+            Kind::Number => read.as_numbers(name, &place)?.into_owned(),
+            Kind::Category { levels, .. } => level_positions(levels, &read.as_texts()),
+        };
+        return checked(column, batch, Cow::Owned(found));
+    }
     let found = match &column.kind {
         Kind::Number => values.as_numbers(name, &place)?,
         Kind::Time { part, .. } => {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{Bending, Isa, asinh};
-use crate::table::TimePart;
+use crate::table::{Notation, ReadAs, TimePart};
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
 const LARGEST_SCALED: f64 = 1e30;
@@ -103,6 +103,9 @@ pub struct Column {
     pub(crate) bend: Option<Bend>,
     /// Missing numbers, if the training rows had any.
     pub gaps: Option<Gaps>,
+    /// How its text is read; models of the first versions have one rule for all columns instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notation: Option<Notation>,
 }
 
 impl Column {
@@ -111,6 +114,15 @@ impl Column {
         match &self.kind {
             Kind::Time { column, .. } => column,
             _ => &self.name,
+        }
+    }
+
+    /// What its cells are read as.
+    pub(super) fn read_as(&self) -> ReadAs {
+        match self.kind {
+            Kind::Number => ReadAs::Numbers,
+            Kind::Category { .. } => ReadAs::Texts,
+            Kind::Time { .. } => ReadAs::Times,
         }
     }
 
