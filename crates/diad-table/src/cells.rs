@@ -163,6 +163,13 @@ impl Cells {
                     Error::NotTime { column, place, cell }
                 })
             }
+            // What is not read at once is read by the notation later.
+            ReadAs::Written if !notation.decimal_comma && notation.dates.is_none() => {
+                self.column(&Pick { notation: None, ..pick.clone() }, name)
+            }
+            ReadAs::Written => {
+                Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())))
+            }
             _ => Ok(self.texts(pick.index, |text| notation.text(text).map(|text| text.into_owned().into()))),
         }
     }

@@ -12,6 +12,7 @@ use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::cells::Cells;
+use crate::detect::Layout;
 use crate::encoding::decoded;
 use crate::header::Header;
 use crate::notation::trimmed;
@@ -24,6 +25,9 @@ const LONGEST_ROW: usize = 64 << 20;
 
 /// Bytes by which the room for a row grows.
 const ROOM: usize = 4096;
+
+/// One row of so many may have too many cells.
+const LONG_SHARE: u64 = 20;
 
 /// Most columns of a table.
 pub(crate) const MOST_COLUMNS: usize = 1 << 16;
@@ -38,20 +42,76 @@ pub(crate) struct CsvReader<R> {
     /// Whether the cells hold the first row already.
     has_row: bool,
     any_rows: bool,
+    rows: u64,
+    /// Rows with too few and with too many cells.
+    short: Misfits,
+    long: Misfits,
+}
+
+/// Rows whose number of cells is not that of the names.
+#[derive(Debug, Default)]
+struct Misfits {
+    rows: u64,
+    first: u64,
+}
+
+impl Misfits {
+    fn add(&mut self, line: u64) {
+        if self.rows == 0 {
+            self.first = line;
+        }
+        self.rows += 1;
+    }
+
+    /// What is done about them, in words.
+    fn note(&self, many: &str, done: &str) -> Option<String> {
+        match self.rows {
+            0 => None,
+            1 => Some(format!("line {} has too {many} cells; {done}", self.first)),
+            rows => {
+                Some(format!("{rows} rows have too {many} cells, the first in line {}; {done}", self.first))
+            }
+        }
+    }
 }
 
 impl<R: BufRead> CsvReader<R> {
-    pub(crate) fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
+    #[cfg(test)]
+    fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
+        Self::laid_out(input, Layout { delimiter, before: 0, row_names: false, mark: 0 }, path, selection)
+    }
+
+    pub(crate) fn laid_out(input: R, layout: Layout, path: &Path, selection: &Selection) -> Result<Self> {
+        let Layout { delimiter, before, row_names, mark } = layout;
         let mut records = Records::new(input, delimiter, path);
+        if mark > 0 {
+            records.skip_bytes(mark)?;
+        }
         // Programs write semicolons where the comma is the decimal mark.
         let mut cells = Cells { decimal_comma: delimiter == b';', ..Cells::default() };
         if !records.advance(&mut cells)? {
             return Err(Error::EmptyFile { path: path.to_owned() });
         }
-        let first = records.texts(&cells);
+        for _ in 0..before {
+            cells.clear();
+            if !records.advance(&mut cells)? {
+                return Err(Error::EmptyFile { path: path.to_owned() });
+            }
+        }
+        let mut first = records.texts(&cells);
         check_width(first.len())?;
         let mut about = About { semicolons: delimiter == b';', ..About::default() };
-        let is_row = holds_only_numbers(&first);
+        if before > 0 {
+            about.notes.push(format!(
+                "the table in {} starts at line {}; what is above it is not read",
+                printable(&path.to_string_lossy()),
+                records.line
+            ));
+        }
+        if row_names {
+            first.insert(0, String::new());
+        }
+        let is_row = !row_names && holds_only_numbers(&first);
         let header = if is_row {
             about.notes.push(format!(
                 "the first line of {} holds only numbers, so it is read as a row; the columns are called \"column 1\" and so on",
@@ -67,7 +127,44 @@ impl<R: BufRead> CsvReader<R> {
         let names = picks.iter().map(|pick| header.names[pick.index].clone()).collect();
         let unread = select::unread(&header.names, &picks);
         cells.width = header.names.len();
-        Ok(Self { records, cells, picks, names, unread, about, has_row: is_row, any_rows: false })
+        Ok(Self {
+            records,
+            cells,
+            picks,
+            names,
+            unread,
+            about,
+            has_row: is_row,
+            any_rows: false,
+            rows: 0,
+            short: Misfits::default(),
+            long: Misfits::default(),
+        })
+    }
+}
+
+impl<R: BufRead> CsvReader<R> {
+    /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
+    fn fit_row(&mut self, before: usize, found: usize) -> Result<()> {
+        let (line, expected) = (self.records.line, self.cells.width);
+        let ends = &mut self.cells.ends;
+        if found < expected {
+            self.short.add(line);
+            ends.resize(before + expected, self.cells.bytes.len());
+            return Ok(());
+        }
+        let end = ends[before + expected - 1];
+        let more = &self.cells.bytes[end..];
+        if !more.trim_ascii().is_empty() {
+            self.long.add(line);
+            // Where many rows have too many cells, the separator or the line of names is not what it seems.
+            if self.long.rows * LONG_SHARE > self.rows {
+                return Err(Error::Ragged { line, found, expected });
+            }
+        }
+        ends.truncate(before + expected);
+        self.cells.bytes.truncate(end);
+        Ok(())
     }
 }
 
@@ -86,6 +183,8 @@ impl<R: BufRead> Reader for CsvReader<R> {
             let path = printable(&self.records.path.to_string_lossy());
             about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
         }
+        about.notes.extend(self.short.note("few", "those that lack are missing values"));
+        about.notes.extend(self.long.note("many", "those beyond the last name are not read"));
         about
     }
 
@@ -100,8 +199,9 @@ impl<R: BufRead> Reader for CsvReader<R> {
                 break;
             }
             let (found, expected) = (self.cells.ends.len() - before, self.cells.width);
+            self.rows += 1;
             if found != expected {
-                return Err(Error::Ragged { line: self.records.line, found, expected });
+                self.fit_row(before, found)?;
             }
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
             if expected == 1 && (self.any_rows || row > 0) {
@@ -168,6 +268,21 @@ impl<R: BufRead> Records<R> {
             started: false,
             foreign: false,
         }
+    }
+
+    /// Skips the first line, of so many bytes.
+    fn skip_bytes(&mut self, mut count: usize) -> Result<()> {
+        while count > 0 {
+            let read = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?.len();
+            let skipped = read.min(count);
+            if skipped == 0 {
+                break;
+            }
+            self.input.consume(skipped);
+            count -= skipped;
+        }
+        self.next_line += 1;
+        Ok(())
     }
 
     /// Adds the next row to `cells`; `false` at the end of the file.
@@ -384,12 +499,30 @@ mod tests {
     #[test]
     fn bad_rows_are_errors() {
         assert!(matches!(first(b"a,b\n"), Err(Error::NoRows { .. })));
-        assert!(matches!(first(b"a,b\n1,2\n3\n"), Err(Error::Ragged { line: 3, found: 1, expected: 2 })));
         assert!(matches!(first(b"a,b\n1,2,3\n"), Err(Error::Ragged { line: 2, found: 3, expected: 2 })));
         assert_eq!(first(b"a,b\n1,caf\xe9\n").unwrap().values(1).text(0), Some("café"));
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
         endless.resize(LONGEST_ROW + 100, b'x');
         assert!(matches!(first(&endless), Err(Error::LongRow { line: 3, column: 2, .. })));
+    }
+
+    #[test]
+    fn rows_of_other_lengths_are_read_where_they_have_one_reading() {
+        let text = format!("a,b\n{}3\n4,5,,\n6,7,8\n", "1,2\n".repeat(30));
+        let mut reader = open(text.as_bytes()).unwrap();
+        let table = reader.next_batch().unwrap().unwrap();
+        assert_eq!(
+            (table.rows(), table.column(0)[30], table.column(1)[31], table.column(1)[32]),
+            (33, 3.0, 5.0, 7.0)
+        );
+        assert!(table.column(1)[30].is_nan());
+        assert_eq!(
+            reader.about().notes,
+            [
+                "line 32 has too few cells; those that lack are missing values",
+                "line 34 has too many cells; those beyond the last name are not read"
+            ]
+        );
     }
 
     #[test]

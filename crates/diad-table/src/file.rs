@@ -115,8 +115,8 @@ pub fn read_stream<'a>(
     let text = BufReader::with_capacity(1 << 18, input);
     match detect::format(&start) {
         Format::Csv => {
-            let delimiter = detect::delimiter(&start, whole);
-            Ok(Box::new(CsvReader::new(text, delimiter, name, selection)?))
+            let layout = detect::layout(&start, whole);
+            Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?))
         }
         Format::JsonLines => Ok(Box::new(JsonReader::new(text, name, selection)?)),
         Format::Arrow if start.starts_with(arrow::MAGIC) => {
