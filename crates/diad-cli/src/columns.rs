@@ -3,9 +3,36 @@
 use std::fmt::Write;
 
 use diad::encode::{Column, Encoder, Kind, LeftOut, Reason, Roles};
-use diad::table::{printable, quoted};
+use diad::table::{DateOrder, printable, quoted};
 
 use crate::log;
+
+/// The order of day and month.
+#[derive(clap::Args)]
+pub struct Dates {
+    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy); each column tells by itself where it can
+    #[arg(long, value_name = "ORDER")]
+    dates: Option<Order>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Order {
+    /// The day first
+    Dmy,
+    /// The month first
+    Mdy,
+}
+
+impl Dates {
+    /// Roles with this order, if one is given.
+    pub fn given(&self, roles: Roles) -> Roles {
+        match self.dates {
+            Some(Order::Dmy) => roles.dates(DateOrder::Dmy),
+            Some(Order::Mdy) => roles.dates(DateOrder::Mdy),
+            None => roles,
+        }
+    }
+}
 
 /// What the options say about columns.
 pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], numeric: &[String]) -> Roles {

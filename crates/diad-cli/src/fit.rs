@@ -37,6 +37,8 @@ pub struct Args {
     /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
     #[arg(long, value_name = "COL")]
     numeric: Vec<String>,
+    #[command(flatten)]
+    dates: columns::Dates,
     /// A folder in which the fit keeps how far it is; the same command goes on from there after a stop
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
@@ -68,6 +70,7 @@ pub fn run(args: Args) -> Result<()> {
     let started = Instant::now();
     let input = Input::new(&args.table)?;
     let roles = columns::roles(args.label.as_deref(), &args.ignore, &args.categorical, &args.numeric);
+    let roles = args.dates.given(roles);
     let every = Duration::from_secs(args.checkpoint_every);
     let mut checkpoints = match &args.checkpoint {
         Some(folder) => Some(Checkpoints::new(folder)?.every(every)),

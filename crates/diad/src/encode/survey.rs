@@ -9,7 +9,7 @@ use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS, places_of};
 use super::notes;
 use crate::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{self, About, DateOrder, Hints, Notation, ReadAs, Selection, Source, Table};
+use crate::table::{self, About, DateOrder, Hints, Notation, Place, ReadAs, Selection, Source, Table};
 use crate::table::{Tally, TimePart, Understood, Values};
 use crate::{Error, Result};
 
@@ -134,6 +134,8 @@ pub struct Surveyed {
     pub left_out: Option<Reason>,
     /// How its text is read.
     pub understood: Understood,
+    /// Rows with an infinite number, and the first of them, if there are any. A fit refuses them.
+    pub infinite: Option<(u64, Place)>,
     /// Whether it has no name in the table.
     pub unnamed: bool,
     /// Some of its numbers or times, in ascending order.
@@ -174,11 +176,31 @@ impl Survey {
     /// # Errors
     /// If it cannot be read, a number is infinite, a column that is to hold numbers does not, or a named column is not there.
     pub fn of(source: &dyn Source, roles: &Roles) -> Result<Self> {
+        let survey = Self::gather(source, roles, false)?;
+        match survey.columns.iter().find_map(|column| Some((column, column.infinite?))) {
+            Some((column, (_, place))) => Err(Error::Infinite { column: column.name.clone(), place }),
+            None => Ok(survey),
+        }
+    }
+
+    /// Looks through a whole table, and goes on where a fit would stop: at infinite numbers, and at texts in columns that are
+    /// to hold numbers.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or a named column is not there.
+    pub fn of_any(source: &dyn Source, roles: &Roles) -> Result<Self> {
+        Self::gather(source, roles, true)
+    }
+
+    fn gather(source: &dyn Source, roles: &Roles, lenient: bool) -> Result<Self> {
         let first = Pass::over(source, roles, None)?;
         let tallies: Vec<Tally> = first.columns.iter().map(|seen| seen.tally.clone()).collect();
         let asked: Vec<Option<ReadAs>> = first.columns.iter().map(|seen| roles.asked(&seen.name)).collect();
         let hints = Hints { semicolons: first.about.semicolons, dates: roles.dates };
-        let understood = table::understood(&tallies, &asked, hints);
+        let mut understood = table::understood(&tallies, &asked, hints);
+        if lenient {
+            understood.iter_mut().for_each(|column| column.notation.stray |= column.stray_rows > 0);
+        }
         // Columns that were not read at once as what they are in the end are read once more.
         let is_done = |(seen, understood): (&Seen, &Understood)| seen.is_read_as(understood.read_as);
         if first.columns.iter().zip(&understood).all(is_done) {
@@ -200,6 +222,11 @@ impl Survey {
     /// The columns that were to be ignored.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
+    }
+
+    /// What the reader has to say of the table as a whole, a sentence each.
+    pub fn said(&self) -> &[String] {
+        &self.said
     }
 
     /// What the user should know of how the table was read, a sentence each.
@@ -318,6 +345,7 @@ struct Seen {
     last: f64,
     counts: HashMap<String, u64>,
     uncounted: u64,
+    infinite: Option<(u64, Place)>,
     tally: Tally,
 }
 
@@ -347,7 +375,7 @@ impl Pass {
             Self { sample: RowSample::new(columns.len()), columns, rows: 0, about: About::default() };
         while let Some(batch) = reader.next_batch()? {
             for (index, seen) in pass.columns.iter_mut().enumerate() {
-                seen.add(&batch, index)?;
+                seen.add(&batch, index);
                 if known.is_none() {
                     seen.tally.add(&batch, index);
                 }
@@ -387,6 +415,7 @@ impl Seen {
             last: f64::NAN,
             counts: HashMap::new(),
             uncounted: 0,
+            infinite: None,
             tally: Tally::default(),
         }
     }
@@ -400,11 +429,12 @@ impl Seen {
         }
     }
 
-    fn add(&mut self, batch: &Table, index: usize) -> Result<()> {
+    fn add(&mut self, batch: &Table, index: usize) {
         match batch.values(index) {
             Values::Numbers(values) | Values::Encoded(values) => {
                 if let Some(row) = values.iter().position(|value| value.is_infinite()) {
-                    return Err(Error::Infinite { column: self.name.clone(), place: batch.place(row) });
+                    let rows = values.iter().filter(|value| value.is_infinite()).count() as u64;
+                    self.infinite.get_or_insert((0, batch.place(row))).0 += rows;
                 }
                 self.numbers |= self.add_numbers(values);
             }
@@ -431,7 +461,6 @@ impl Seen {
                 }
             }
         }
-        Ok(())
     }
 
     /// Adds numbers or times; says whether there were any.
@@ -440,6 +469,9 @@ impl Seen {
         for &value in values {
             if value.is_nan() {
                 self.missing += 1;
+                continue;
+            }
+            if value.is_infinite() {
                 continue;
             }
             self.min = self.min.min(value);
@@ -505,6 +537,7 @@ impl Seen {
             uncounted: self.uncounted,
             left_out,
             understood,
+            infinite: self.infinite,
             unnamed,
             sample,
             parts: self.parts,
