@@ -85,7 +85,14 @@ fn details(column: &Surveyed) -> Vec<String> {
     }
     if understood.stray_rows > 0 {
         let kind = if understood.read_as == ReadAs::Times { "times" } else { "numbers" };
-        let one = |stray: &Stray| format!("{} ({}, {})", quoted(&stray.text), plural(stray.rows as usize, "row", "rows"), stray.place);
+        let one = |stray: &Stray| {
+            format!(
+                "{} ({}, {})",
+                quoted(&stray.text),
+                plural(stray.rows as usize, "row", "rows"),
+                stray.place
+            )
+        };
         let mut shown: Vec<String> = understood.strays.iter().take(SHOWN).map(one).collect();
         if understood.strays.len() > SHOWN {
             shown.push("…".into());
@@ -97,7 +104,10 @@ fn details(column: &Surveyed) -> Vec<String> {
     }
     if let Some((rows, place)) = column.infinite {
         let rows = plural(rows as usize, "infinite number", "infinite numbers");
-        lines.push(format!("{rows}, first in {place}: a fit stops there; correct them, or leave the column out: {}", option("--ignore")));
+        lines.push(format!(
+            "{rows}, first in {place}: a fit stops there; correct them, or leave the column out: {}",
+            option("--ignore")
+        ));
     }
     if matches!(column.left_out, Some(Reason::Identifier | Reason::TooManyTexts | Reason::OneTime)) {
         lines.push(format!("to keep it: {} or {}", option("--numeric"), option("--categorical")));
@@ -115,8 +125,8 @@ fn said(remark: Remark, comma: bool, option: &dyn Fn(&str) -> String) -> Option<
             option("--numeric")
         ),
         Remark::DecimalComma => "the decimal mark is a comma".into(),
-        Remark::EitherNumber if comma => "numbers such as 1,234 could also be thousands".into(),
-        Remark::EitherNumber => "numbers such as 1,234 are taken as thousands".into(),
+        Remark::EitherNumber if comma => "numbers such as 1.234 and 1,234 are read as 1234 and 1.234".into(),
+        Remark::EitherNumber => "numbers such as 1,234 are read as 1234".into(),
         Remark::Currency => "amounts with the sign of a currency".into(),
         Remark::Percent => "per cent, as shares of one".into(),
         Remark::Order(DateOrder::Dmy) => "dates with the day first".into(),

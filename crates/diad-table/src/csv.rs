@@ -122,7 +122,9 @@ impl<R: BufRead> CsvReader<R> {
             Header::new(first)
         };
         about.notes.extend(header.notes());
-        about.unnamed = header.given();
+        if !is_row {
+            about.unnamed = header.given();
+        }
         let picks = selection.resolve_in(&header)?;
         let names = picks.iter().map(|pick| header.names[pick.index].clone()).collect();
         let unread = select::unread(&header.names, &picks);

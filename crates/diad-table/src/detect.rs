@@ -109,7 +109,10 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
         let (before, row_names) = shape(&widths);
         let widths = &widths[before..];
         let cells = widths[0] + usize::from(row_names);
-        let same = widths.iter().filter(|&&width| width == cells).count();
+        // A line of names may have a separator at its end that the rows do not have.
+        let [same, shorter] =
+            [cells, cells - 1].map(|cells| widths.iter().filter(|&&width| width == cells).count());
+        let same = if before > 0 { same.max(shorter) } else { same };
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
         let score = (cells - 1) * same * same / widths.len();
         if score > best.0 {

@@ -87,6 +87,8 @@ pub struct Tally {
     different_codes: usize,
     words: u64,
     strays: HashMap<String, Stray>,
+    /// The first text that is a number with a decimal point alone, with a comma alone, or a time.
+    firsts: [Option<Stray>; 3],
 }
 
 /// A text that is neither a number nor a time.
@@ -202,9 +204,15 @@ impl Tally {
             self.truths[pair] += rows;
             *self.spellings.entry(text.to_owned()).or_default() += rows;
         }
+        let [points, commas, dates] = [self.only_point, self.only_comma, self.dmy.max(self.mdy)];
         let known = self.add_number(text, rows) | self.add_time(text, rows);
+        let added = [self.only_point > points, self.only_comma > commas, self.dmy.max(self.mdy) > dates];
         if !known {
             self.add_stray(text, rows, place);
+        } else if let Some(class) = added.iter().position(|&added| added)
+            && self.firsts[class].is_none()
+        {
+            self.firsts[class] = Some(Stray { text: text.to_owned(), rows, place: place() });
         }
     }
 
@@ -395,7 +403,6 @@ impl Tally {
 
     fn numbers(&self, table: &Context) -> Understood {
         let mut remarks = Vec::new();
-        let two = self.two_commas + self.two_points;
         let comma = match self.decimal_comma() {
             Some(comma) => comma,
             // One thousand two hundred and thirty-four, or one and a bit?
@@ -403,7 +410,8 @@ impl Tally {
             None if self.two_commas > 0 => table.comma || table.semicolons,
             None => false,
         };
-        if two > 0 && self.decimal_comma().is_none() {
+        let two = self.two_commas > 0 || (comma && self.two_points > 0);
+        if two && self.decimal_comma().is_none() {
             remarks.push(Remark::EitherNumber);
         }
         if comma {
@@ -414,7 +422,8 @@ impl Tally {
         let read = if comma { self.comma } else { self.point };
         let stray_rows = self.present - read;
         let notation = Notation { decimal_comma: comma, stray: stray_rows > 0, ..Notation::default() };
-        Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays: self.strays(), remarks }
+        let strays = self.strays([comma, !comma, true]);
+        Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays, remarks }
     }
 
     fn times(&self, table: &Context) -> Understood {
@@ -435,7 +444,8 @@ impl Tally {
         let read = if order == Some(DateOrder::Mdy) { self.mdy } else { self.dmy };
         let stray_rows = self.present - read;
         let notation = Notation { dates: order, stray: stray_rows > 0, ..Notation::default() };
-        Understood { read_as: ReadAs::Times, notation, stray_rows, strays: self.strays(), remarks }
+        let strays = self.strays([true, true, false]);
+        Understood { read_as: ReadAs::Times, notation, stray_rows, strays, remarks }
     }
 
     fn texts(&self, remark: Option<Remark>) -> Understood {
@@ -465,8 +475,12 @@ impl Tally {
         [false, true].map(|wanted| name(wanted).cloned().unwrap_or_else(|| other(wanted, name(!wanted))))
     }
 
-    fn strays(&self) -> Vec<Stray> {
+    /// Texts that are not read, with the first of each of these kinds: numbers with a decimal point, with a comma, times.
+    fn strays(&self, others: [bool; 3]) -> Vec<Stray> {
         let mut strays: Vec<Stray> = self.strays.values().cloned().collect();
+        strays.extend(
+            self.firsts.iter().zip(others).filter_map(|(first, other)| first.clone().filter(|_| other)),
+        );
         strays.sort_by(|a, b| b.rows.cmp(&a.rows).then_with(|| a.text.cmp(&b.text)));
         strays
     }

@@ -39,10 +39,10 @@ pub(super) fn of_column(column: &Surveyed) -> Vec<String> {
             Remark::Codes => Some(format!(
                 "column {name} has numbers beside codes with letters; all are taken as categories"
             )),
-            Remark::EitherNumber => {
-                let read = if understood.notation.decimal_comma { "1.234" } else { "1234" };
-                Some(format!("column {name} has numbers such as 1,234 that can be read in two ways; that is read as {read}"))
-            }
+            Remark::EitherNumber => Some(format!(
+                "column {name} has numbers such as 1,234 that can be read in two ways; here {} thousands",
+                if understood.notation.decimal_comma { "a point separates" } else { "a comma separates" }
+            )),
             Remark::EitherDate(order) => Some(format!(
                 "column {name} has only dates that can be read in two ways; they are read with the {} first",
                 if *order == DateOrder::Dmy { "day" } else { "month" }
