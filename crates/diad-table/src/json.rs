@@ -1,9 +1,11 @@
 //! Reads JSON Lines: one object on each line. The columns are the keys of the first lines.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::cells::Cells;
@@ -16,7 +18,32 @@ use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 const FIRST_LINES: usize = 1000;
 const LONGEST_LINE: u64 = 64 << 20;
 
-type Object = serde_json::Map<String, Value>;
+/// The keys and values of an object, in the order of the file.
+#[derive(Debug, Default)]
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
+                let mut object = Object::default();
+                while let Some(entry) = map.next_entry()? {
+                    object.0.push(entry);
+                }
+                Ok(object)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
 
 pub(crate) struct JsonReader<R> {
     input: R,
@@ -51,7 +78,7 @@ impl<R: BufRead> JsonReader<R> {
         while reader.ahead.len() < FIRST_LINES
             && let Some(object) = reader.next_object()?
         {
-            for key in object.keys() {
+            for (key, _) in &object.0 {
                 if !reader.positions.contains_key(key) {
                     reader.positions.insert(key.clone(), header.len());
                     header.push(key.clone());
@@ -90,8 +117,8 @@ impl<R: BufRead> JsonReader<R> {
                 return Err(Error::NotUtf8 { path: self.path.clone(), line: self.line });
             }
             return match serde_json::from_slice(line) {
-                Ok(Value::Object(object)) => Ok(Some(object)),
-                Ok(_) => Err(bad("it is not an object")),
+                Ok(object) => Ok(Some(object)),
+                Err(error) if error.is_data() => Err(bad("it is not an object")),
                 Err(error) if error.is_eof() => Err(bad("it is cut off")),
                 Err(_) => Err(bad("it is not JSON")),
             };
@@ -100,7 +127,7 @@ impl<R: BufRead> JsonReader<R> {
 
     fn add(&mut self, line: u64, object: Object) -> Result<()> {
         let mut row = vec![Value::Null; self.cells.width];
-        for (key, value) in object {
+        for (key, value) in object.0 {
             match self.positions.get(&key) {
                 Some(&index) => row[index] = value,
                 None if self.strict => return Err(Error::LateKey { key, line, lines: FIRST_LINES }),
