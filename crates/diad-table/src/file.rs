@@ -9,6 +9,7 @@ use crate::arrow::{self, ArrowReader};
 use crate::compression;
 use crate::csv::CsvReader;
 use crate::detect::{self, Format};
+use crate::encoding::{self, Transcoded};
 use crate::json::JsonReader;
 use crate::{Error, Reader, Result, Selection, Source, Version};
 
@@ -133,6 +134,9 @@ pub fn read_stream<'a>(
         }
         (start, input) = compression::decoded(format, input).and_then(peek).map_err(failed)?;
     }
+    if let Some(encoding) = encoding::utf16(&start) {
+        (start, input) = peek(Box::new(Transcoded::new(input, encoding))).map_err(failed)?;
+    }
     let other = |kind| Err(Error::FileKind { path: name.to_owned(), kind });
     if start.is_empty() {
         return Err(Error::EmptyFile { path: name.to_owned() });
@@ -141,8 +145,8 @@ pub fn read_stream<'a>(
     let text = BufReader::with_capacity(1 << 18, input);
     match detect::format(&start) {
         Format::Csv => {
-            let delimiter = detect::delimiter(&start, whole);
-            Ok(Box::new(CsvReader::new(text, delimiter, name, selection)?))
+            let layout = detect::layout(&start, whole);
+            Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?))
         }
         Format::JsonLines => Ok(Box::new(JsonReader::new(text, name, selection)?)),
         Format::Arrow if start.starts_with(arrow::MAGIC) => {
@@ -156,6 +160,7 @@ pub fn read_stream<'a>(
         Format::Parquet => other("a Parquet file inside another one"),
         Format::Gzip | Format::Zstd if compression::IS_READ => other("compressed more than twice"),
         Format::Gzip | Format::Zstd => other("compressed, which this build does not read"),
+        Format::Utf16 => other("text in UTF-16 inside another one"),
         Format::Other(kind) => other(kind),
     }
 }

@@ -131,7 +131,7 @@ pub(crate) fn words(time: f64) -> String {
 
 /// Days from 1 January 1970 to a date of the Gregorian calendar. Years start in March, so that the day that comes and
 /// goes is the last one.
-fn days_of(year: i64, month: u32, day: u32) -> i64 {
+pub(crate) fn days_of(year: i64, month: u32, day: u32) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
     let month = i64::from((month + 9) % 12);
