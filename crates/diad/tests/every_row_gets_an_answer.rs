@@ -221,8 +221,8 @@ fn cells_are_read_by_the_rule_of_the_training() {
     assert!(scores[1] > expected[few[1].0] && scores[2] > expected[few[2].0]);
     let texts = |column: usize| Values::Texts(cells.iter().map(|row| Some(row[column].as_str())).collect());
     let table = Table::of(NAMES.map(String::from).to_vec(), (0..4).map(texts).collect()).unwrap();
-    assert_eq!(detector.score_all::<f32>(&table).unwrap(), scores);
-    let error = detector.strictly().score_all::<f32>(&tabs).unwrap_err().to_string();
+    assert_eq!(detector.score_all(&table).unwrap(), scores);
+    let error = detector.strictly().score_all(&tabs).unwrap_err().to_string();
     assert_eq!(error, "column \"amount\", line 3: \"many\" is not a number; correct the cell");
 }
 
