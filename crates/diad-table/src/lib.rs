@@ -30,6 +30,8 @@ mod text;
 mod time;
 mod values;
 mod view;
+#[cfg(feature = "excel")]
+mod xlsx;
 
 pub use error::{Error, Result};
 pub use file::{FileSource, read_stream};
