@@ -23,6 +23,8 @@ pub(crate) enum Format {
     Csv,
     JsonLines,
     Utf16,
+    /// An archive, as workbooks of Excel are.
+    Zip,
     /// Something that is not read, in words.
     Other(&'static str),
 }
@@ -32,7 +34,7 @@ pub(crate) fn format(start: &[u8]) -> Format {
         [0x1f, 0x8b, ..] => Format::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
-        [b'P', b'K', 3, 4, ..] => Format::Other("a ZIP archive or a spreadsheet"),
+        [b'P', b'K', 3, 4, ..] => Format::Zip,
         [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,

@@ -31,6 +31,8 @@ mod text;
 mod time;
 mod values;
 mod view;
+#[cfg(feature = "excel")]
+mod xlsx;
 
 pub use budget::{limit_memory, memory_limit};
 pub use error::{Error, Result};

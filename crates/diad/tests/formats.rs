@@ -6,10 +6,11 @@ use diad::table::{FileSource, Source};
 use diad::{Detector, Params};
 
 /// The same rows in every format; `fixtures/make_same.py` writes them.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "same.csv",
     "same-utf16.csv",
     "same.jsonl",
+    "same.xlsx",
     "same-gzip.parquet",
     "same-lz4.parquet",
     "same.feather",
