@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use diad::encode::Roles;
+use diad::table::DateOrder;
 
 /// A model, and a labelled table.
 #[derive(clap::Args)]
@@ -29,6 +30,18 @@ pub struct ColumnRoles {
     /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
     #[arg(long, value_name = "COL")]
     numeric: Vec<String>,
+    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy); each column tells by itself where it can
+    #[arg(long, value_name = "ORDER")]
+    dates: Option<Order>,
+}
+
+/// The order of day and month.
+#[derive(Clone, Copy, ValueEnum)]
+enum Order {
+    /// The day first
+    Dmy,
+    /// The month first
+    Mdy,
 }
 
 impl ColumnRoles {
@@ -37,7 +50,12 @@ impl ColumnRoles {
         let roles = label.into_iter().fold(Roles::default(), |roles, name| roles.ignore(name));
         let roles = self.ignore.iter().fold(roles, |roles, name| roles.ignore(name));
         let roles = self.categorical.iter().fold(roles, |roles, name| roles.categorical(name));
-        self.numeric.iter().fold(roles, |roles, name| roles.numeric(name))
+        let roles = self.numeric.iter().fold(roles, |roles, name| roles.numeric(name));
+        match self.dates {
+            Some(Order::Dmy) => roles.dates(DateOrder::Dmy),
+            Some(Order::Mdy) => roles.dates(DateOrder::Mdy),
+            None => roles,
+        }
     }
 }
 

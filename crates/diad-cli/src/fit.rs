@@ -91,10 +91,6 @@ fn advise(error: anyhow::Error, kept: bool) -> anyhow::Error {
     let advice = match cause {
         diad::Error::Stopped if kept => format!("{said}; give the same command again to go on"),
         diad::Error::Stopped => format!("{said}; nothing was written"),
-        diad::Error::Mixed { column, .. } => match output::typed(column) {
-            Some(name) => format!("{said}, or take all cells as categories with --categorical {name}"),
-            None => format!("{said}, or take all cells as categories with --categorical"),
-        },
         _ => match cause.column() {
             Some("") => format!("{said}, or leave it out with --ignore ''"),
             Some(column) => match output::typed(column) {
@@ -135,5 +131,6 @@ fn train_keeping(
         let _reading = Reading::start(&input.name());
         fitting.read()?
     };
+    read.notes().iter().for_each(|note| log::note(note));
     Ok(read.run()?)
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use diad::encode::{Survey, Surveyed};
-use diad::table::{FORMATS, ReadAs, TimePart, printable};
+use diad::encode::{Reason, Survey, Surveyed};
+use diad::table::{DateOrder, FORMATS, ReadAs, Remark, Stray, TimePart, printable, quoted};
 
 use crate::args::ColumnRoles;
 use crate::columns::{number, plural};
@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     let roles = args.columns.roles(None);
     let survey = {
         let _reading = Reading::start(&input.name());
-        Survey::of(&stoppable(&input), &roles)?
+        Survey::of_any(&stoppable(&input), &roles)?
     };
     let columns = survey.columns();
     let mut text = format!(
@@ -48,8 +48,90 @@ pub fn run(args: &Args) -> Result<()> {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
     for (name, column) in names.iter().zip(columns) {
         writeln!(text, "  {name:<width$}  {}", described(column, survey.rows()))?;
+        for line in details(column) {
+            writeln!(text, "  {:<width$}    {line}", "")?;
+        }
+    }
+    if !survey.said().is_empty() {
+        text.push('\n');
+        survey.said().iter().try_for_each(|note| writeln!(text, "  Note: {note}."))?;
     }
     output::say(&text)
+}
+
+/// What was and was not understood of a column's text, what becomes of it, and how to change that.
+fn details(column: &Surveyed) -> Vec<String> {
+    const SHOWN: usize = 4;
+    let mut lines = Vec::new();
+    let understood = &column.understood;
+    let option = |option: &str| match output::typed(&column.name) {
+        Some(name) => format!("{option} {name}"),
+        None => option.to_owned(),
+    };
+    if column.unnamed {
+        lines.push("it has no name in the table".to_owned());
+    }
+    for remark in &understood.remarks {
+        lines.extend(said(*remark, understood.notation.decimal_comma, &option));
+    }
+    if understood.stray_rows > 0 {
+        let kind = if understood.read_as == ReadAs::Times { "times" } else { "numbers" };
+        let one = |stray: &Stray| {
+            format!(
+                "{} ({}, {})",
+                quoted(&stray.text),
+                plural(stray.rows as usize, "row", "rows"),
+                stray.place
+            )
+        };
+        let mut shown: Vec<String> = understood.strays.iter().take(SHOWN).map(one).collect();
+        if understood.strays.len() > SHOWN {
+            shown.push("…".into());
+        }
+        let cells = plural(understood.stray_rows as usize, "cell", "cells");
+        let shown = if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
+        lines.push(format!("{cells} not understood as {kind}, taken as missing{shown}"));
+        lines.push(format!("to take all cells as categories: {}", option("--categorical")));
+    }
+    if let Some((rows, place)) = column.infinite {
+        let rows = plural(rows as usize, "infinite number", "infinite numbers");
+        lines.push(format!(
+            "{rows}, first in {place}: a fit stops there; correct them, or leave the column out: {}",
+            option("--ignore")
+        ));
+    }
+    if matches!(column.left_out, Some(Reason::Identifier | Reason::TooManyTexts | Reason::OneTime)) {
+        lines.push(format!("to keep it: {} or {}", option("--numeric"), option("--categorical")));
+    }
+    lines
+}
+
+fn said(remark: Remark, comma: bool, option: &dyn Fn(&str) -> String) -> Option<String> {
+    Some(match remark {
+        Remark::Digits => {
+            format!("digits with zeros before them, or very many, are codes; to take them as numbers: {}", option("--numeric"))
+        }
+        Remark::Codes => format!(
+            "numbers beside codes with letters are codes; to take them as numbers and the rest as missing: {}",
+            option("--numeric")
+        ),
+        Remark::DecimalComma => "the decimal mark is a comma".into(),
+        Remark::EitherNumber if comma => "numbers such as 1.234 and 1,234 are read as 1234 and 1.234".into(),
+        Remark::EitherNumber => "numbers such as 1,234 are read as 1234".into(),
+        Remark::Currency => "amounts with the sign of a currency".into(),
+        Remark::Percent => "per cent, as shares of one".into(),
+        Remark::Order(DateOrder::Dmy) => "dates with the day first".into(),
+        Remark::Order(DateOrder::Mdy) => "dates with the month first".into(),
+        Remark::EitherDate(DateOrder::Dmy) => {
+            "every date could have the day or the month first; the day is taken to be: change it with --dates mdy".into()
+        }
+        Remark::EitherDate(DateOrder::Mdy) => {
+            "every date could have the day or the month first; the month is taken to be: change it with --dates dmy".into()
+        }
+        Remark::Zone => "times with a zone, in UTC".into(),
+        Remark::Truths => "truth values".into(),
+        _ => return None,
+    })
 }
 
 fn described(column: &Surveyed, rows: u64) -> String {

@@ -17,6 +17,7 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::columns;
 use crate::input::Input;
+use crate::log;
 use crate::output::{self, Pending, shown};
 use crate::stop::stoppable;
 
@@ -118,6 +119,7 @@ fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<
         rows += scores.len() as u64;
         tracing::debug!(rows, "scoring");
     }
+    reader.about().notes.iter().for_each(|note| log::note(note));
     tracing::info!(rows, "scored the table");
     columns::warn_of_odd(&oddities);
     Ok(rows)

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::budget::largest_piece;
 use crate::compression;
 use crate::csv::MOST_COLUMNS;
+use crate::header::Header;
 use crate::select::{self, Pick};
 use crate::{Error, Origin, Place, Reader, Result, Selection, Table, Values, batch_rows};
 use column::{Stored, looked_up};
@@ -54,6 +55,7 @@ pub(crate) struct ArrowReader<'a> {
 /// One selected column.
 struct Column {
     pick: Pick,
+    name: String,
     field: Field,
     /// Entries before its own in the lists of a batch.
     before: Taken,
@@ -105,18 +107,18 @@ impl<'a> ArrowReader<'a> {
             before.push(taken);
             taken = taken.add(field.taken);
         }
-        let all: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
-        let picks = selection.resolve(&all)?;
-        self.unread = select::unread(&all, &picks);
+        let header = Header::new(fields.iter().map(|field| field.name.clone()).collect());
+        let picks = selection.resolve_in(&header)?;
+        self.unread = select::unread(&header.names, &picks);
         for pick in picks {
             let field = fields[pick.index].clone();
             if let Kind::Other(kind) = field.kind {
                 return Err(Error::NotNumeric { column: field.name, kind: kind.into() });
             }
-            let before = before[pick.index];
-            self.columns.push(Column { pick, field, before, stored: None });
+            let (before, name) = (before[pick.index], header.names[pick.index].clone());
+            self.columns.push(Column { pick, name, field, before, stored: None });
         }
-        self.names = self.columns.iter().map(|column| column.field.name.clone()).collect();
+        self.names = self.columns.iter().map(|column| column.name.clone()).collect();
         Ok(())
     }
 
@@ -190,7 +192,7 @@ impl<'a> ArrowReader<'a> {
         };
         let values = values.ok_or_else(|| self.senseless())?;
         let place = |row: usize| Place::Row(first + row as u64);
-        values.read_as(column.pick.read_as, &column.field.name, &place)
+        values.picked(&column.pick, &column.name, &place)
     }
 }
 

@@ -1,13 +1,17 @@
 //! Rows of cells as text, and what the cells of a column are.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memchr::memchr;
 use rayon::prelude::*;
 
+use crate::encoding::decoded;
 use crate::select::Pick;
-use crate::{Error, Origin, Place, ReadAs, Result, Table, Texts, Values, time};
+use crate::{
+    Error, Notation, Origin, Place, ReadAs, Result, Table, Texts, Values, moment, notation, number, time,
+};
 
 /// Bytes after which a batch is full, whatever its rows.
 const FULL: usize = 32 << 20;
@@ -26,6 +30,8 @@ pub(crate) struct Cells {
     pub(crate) ends: Vec<usize>,
     /// The line each row starts at.
     pub(crate) lines: Vec<u64>,
+    /// Whether a cell was not UTF-8.
+    pub(crate) foreign: AtomicBool,
 }
 
 impl Cells {
@@ -50,23 +56,31 @@ impl Cells {
         self.bytes[start..self.ends[index]].trim_ascii()
     }
 
+    /// A cell as text.
+    fn text(&self, row: usize, column: usize) -> Cow<'_, str> {
+        let (text, plain) = decoded(self.get(row, column));
+        if !plain {
+            self.foreign.store(true, Ordering::Relaxed);
+        }
+        text
+    }
+
     /// The picked columns as a batch.
-    pub(crate) fn batch(&self, names: &[String], picks: &[Pick], path: &Path) -> Result<Table> {
-        let column = |(pick, name): (&Pick, &String)| self.column(pick, name, path);
+    pub(crate) fn batch(&self, names: &[String], picks: &[Pick]) -> Result<Table> {
+        let column = |(pick, name): (&Pick, &String)| self.column(pick, name);
         let columns: Vec<Result<Values>> = picks.par_iter().zip(names).map(column).collect();
         let columns = columns.into_iter().collect::<Result<Vec<Values>>>()?;
         Ok(Table::batch(names, columns, self.rows(), Origin::Lines(self.lines.clone())))
     }
 
-    fn column(&self, pick: &Pick, name: &str, path: &Path) -> Result<Values> {
+    fn column(&self, pick: &Pick, name: &str) -> Result<Values> {
+        if let Some(notation) = &pick.notation {
+            return self.column_by(notation, pick, name);
+        }
         let cells = || (0..self.rows()).map(|row| self.get(row, pick.index));
         let bad = |parse: fn(&[u8]) -> Option<f64>| {
             let row = cells().position(|cell| parse(cell).is_none()).unwrap_or(0);
-            let (column, place) = (name.to_owned(), Place::Line(self.lines[row]));
-            match std::str::from_utf8(self.get(row, pick.index)) {
-                Err(_) => Err(Error::NotUtf8 { path: path.to_owned(), line: self.lines[row] }),
-                Ok(cell) => Ok((column, place, cell.to_owned())),
-            }
+            self.bad(name, row, pick.index)
         };
         let all = |parse: fn(&[u8]) -> Option<f64>| cells().map(parse).collect::<Option<Vec<f64>>>();
         let numbers = || all(number).or_else(|| self.decimal_comma.then(|| all(number_with_comma)).flatten());
@@ -75,14 +89,14 @@ impl Cells {
                 Some(numbers) => Ok(Values::Numbers(numbers)),
                 None => {
                     let comma = self.decimal_comma && cells().any(|cell| either_number(cell).is_none());
-                    let (column, place, cell) = bad(if comma { either_number } else { number })?;
+                    let (column, place, cell) = bad(if comma { either_number } else { number });
                     Err(Error::NotNumber { column, place, cell })
                 }
             },
             ReadAs::Times => match all(time_or_missing) {
                 Some(times) => Ok(Values::Times(times)),
                 None => {
-                    let (column, place, cell) = bad(time_or_missing)?;
+                    let (column, place, cell) = bad(time_or_missing);
                     Err(Error::NotTime { column, place, cell })
                 }
             },
@@ -91,24 +105,90 @@ impl Cells {
                 match all(parse) {
                     Some(labels) => Ok(Values::Numbers(labels)),
                     None => {
-                        let (column, place, cell) = bad(parse)?;
+                        let (column, place, cell) = bad(parse);
                         Err(Error::Label { column, place, cell })
                     }
                 }
             }
-            ReadAs::Texts => self.texts(pick.index, path),
-            ReadAs::Found => match numbers() {
-                Some(numbers) => Ok(Values::Numbers(numbers)),
+            ReadAs::Texts => {
+                Ok(self.texts(pick.index, |text| (!is_missing(text.as_bytes())).then_some(text.into())))
+            }
+            ReadAs::Found => Ok(match numbers() {
+                Some(numbers) => Values::Numbers(numbers),
                 None => match all(time_or_missing) {
-                    Some(times) => Ok(Values::Times(times)),
-                    None => self.texts(pick.index, path),
+                    Some(times) => Values::Times(times),
+                    None => {
+                        self.texts(pick.index, |text| (!is_missing(text.as_bytes())).then_some(text.into()))
+                    }
                 },
-            },
+            }),
+            ReadAs::Written => {
+                // Where the comma may be the decimal mark, a point may stand between thousands.
+                let plain = if self.decimal_comma { plain_whole_number } else { plain_number };
+                Ok(match all(plain).map(Values::Numbers).or_else(|| all(plain_time).map(Values::Times)) {
+                    Some(values) => values,
+                    None => {
+                        self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into()))
+                    }
+                })
+            }
         }
     }
 
-    fn texts(&self, column: usize, path: &Path) -> Result<Values> {
+    /// A column by its notation.
+    fn column_by(&self, notation: &Notation, pick: &Pick, name: &str) -> Result<Values> {
+        let cells = || (0..self.rows()).map(|row| self.get(row, pick.index));
+        let quick = |cell: &[u8]| if notation.decimal_comma { None } else { decimal(cell) };
+        let mut row = 0;
+        let mut next = |value: Option<f64>| {
+            row += 1;
+            value
+        };
+        let as_it_is =
+            || Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())));
+        match pick.read_as {
+            ReadAs::Numbers => {
+                let number = |cell: &[u8]| {
+                    whole_number(cell).or_else(|| quick(cell)).or_else(|| notation.number(&decoded(cell).0))
+                };
+                let numbers = cells().map(|cell| next(number(cell))).collect::<Option<Vec<f64>>>();
+                if numbers.is_none() && pick.lenient {
+                    return as_it_is();
+                }
+                numbers.map(Values::Numbers).ok_or_else(|| {
+                    let (column, place, cell) = self.bad(name, row - 1, pick.index);
+                    Error::NotNumber { column, place, cell }
+                })
+            }
+            ReadAs::Times => {
+                let time = |cell: &[u8]| moment::iso(cell).or_else(|| notation.time(&decoded(cell).0));
+                let times = cells().map(|cell| next(time(cell))).collect::<Option<Vec<f64>>>();
+                if times.is_none() && pick.lenient {
+                    return as_it_is();
+                }
+                times.map(Values::Times).ok_or_else(|| {
+                    let (column, place, cell) = self.bad(name, row - 1, pick.index);
+                    Error::NotTime { column, place, cell }
+                })
+            }
+            // What is not read at once is read by the notation later.
+            ReadAs::Written if !notation.decimal_comma && notation.dates.is_none() => {
+                self.column(&Pick { notation: None, ..pick.clone() }, name)
+            }
+            ReadAs::Written => as_it_is(),
+            _ => Ok(self.texts(pick.index, |text| notation.text(text).map(|text| text.into_owned().into()))),
+        }
+    }
+
+    /// Where a cell stands that cannot be read, and what it says.
+    fn bad(&self, name: &str, row: usize, column: usize) -> (String, Place, String) {
+        (name.to_owned(), Place::Line(self.lines[row]), self.text(row, column).into_owned())
+    }
+
+    /// The texts of a column; `text` makes of a cell what it means, nothing if it is missing.
+    fn texts(&self, column: usize, text: impl for<'a> Fn(&'a str) -> Option<Cow<'a, str>>) -> Values {
         let mut known: HashMap<&[u8], u32> = HashMap::new();
+        let mut places: HashMap<String, u32> = HashMap::new();
         let mut levels = Vec::new();
         let mut codes = Vec::with_capacity(self.rows());
         let mut last: (&[u8], u32) = (b"", Texts::missing());
@@ -118,13 +198,13 @@ impl Cells {
                 let code = match known.get(cell) {
                     Some(&code) => code,
                     None => {
-                        let text = std::str::from_utf8(cell)
-                            .map_err(|_| Error::NotUtf8 { path: path.to_owned(), line: self.lines[row] })?;
-                        let code = if is_missing(cell) {
-                            Texts::missing()
-                        } else {
-                            levels.push(text.to_owned());
-                            levels.len() as u32 - 1
+                        let code = match text(&self.text(row, column)) {
+                            None => Texts::missing(),
+                            // Cells that are written differently may mean the same.
+                            Some(text) => *places.entry(text.into_owned()).or_insert_with_key(|text| {
+                                levels.push(text.clone());
+                                levels.len() as u32 - 1
+                            }),
                         };
                         known.insert(cell, code);
                         code
@@ -134,8 +214,33 @@ impl Cells {
             }
             codes.push(last.1);
         }
-        Ok(Texts::new(levels, codes).into())
+        Texts::new(levels, codes).into()
     }
+}
+
+/// A number in plain figures, NaN for a missing value; `None` for other text and for what may be a code.
+fn plain_number(cell: &[u8]) -> Option<f64> {
+    if number::has_leading_zero(cell) && number::is_code(cell) {
+        return None;
+    }
+    whole_number(cell).or_else(|| decimal(cell)).or_else(|| {
+        let text = std::str::from_utf8(cell).ok()?;
+        match text.parse() {
+            _ if notation::is_missing(text) => Some(f64::NAN),
+            Ok(number) if !number::is_code(cell) => Some(number),
+            _ => None,
+        }
+    })
+}
+
+fn plain_whole_number(cell: &[u8]) -> Option<f64> {
+    if memchr(b'.', cell).is_some() { None } else { plain_number(cell) }
+}
+
+/// A time as ISO 8601 has it, NaN for a missing one.
+fn plain_time(cell: &[u8]) -> Option<f64> {
+    moment::iso(cell)
+        .or_else(|| std::str::from_utf8(cell).is_ok_and(notation::is_missing).then_some(f64::NAN))
 }
 
 pub(crate) fn is_missing(cell: &[u8]) -> bool {

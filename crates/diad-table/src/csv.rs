@@ -6,17 +6,26 @@
 use std::io::{self, BufRead};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::budget::longest_row;
 use crate::cells::Cells;
+use crate::detect::Layout;
+use crate::encoding::decoded;
+use crate::header::Header;
+use crate::notation::trimmed;
 use crate::select::{self, Pick};
-use crate::{Error, Reader, Result, Selection, Table, batch_rows};
+use crate::text::printable;
+use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Bytes by which the room for a row grows.
 const ROOM: usize = 4096;
+
+/// One row of so many may have too many cells.
+const LONG_SHARE: u64 = 20;
 
 /// Most columns of a table.
 pub(crate) const MOST_COLUMNS: usize = 1 << 16;
@@ -27,27 +36,140 @@ pub(crate) struct CsvReader<R> {
     picks: Vec<Pick>,
     names: Vec<String>,
     unread: Vec<String>,
+    about: About,
+    /// Whether the cells hold the first row already.
+    has_row: bool,
     any_rows: bool,
     /// Blank lines that are rows of their own, of which there may be very many, and the row after them.
     blanks: Range<u64>,
     held: Option<(Vec<u8>, u64)>,
+    rows: u64,
+    /// Rows with too few and with too many cells.
+    short: Misfits,
+    long: Misfits,
+}
+
+/// Rows whose number of cells is not that of the names.
+#[derive(Debug, Default)]
+struct Misfits {
+    rows: u64,
+    first: u64,
+}
+
+impl Misfits {
+    fn add(&mut self, line: u64) {
+        if self.rows == 0 {
+            self.first = line;
+        }
+        self.rows += 1;
+    }
+
+    /// What is done about them, in words.
+    fn note(&self, many: &str, done: &str) -> Option<String> {
+        match self.rows {
+            0 => None,
+            1 => Some(format!("line {} has too {many} cells; {done}", self.first)),
+            rows => {
+                Some(format!("{rows} rows have too {many} cells, the first in line {}; {done}", self.first))
+            }
+        }
+    }
 }
 
 impl<R: BufRead> CsvReader<R> {
-    pub(crate) fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
+    #[cfg(test)]
+    fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
+        Self::laid_out(input, Layout { delimiter, before: 0, row_names: false, mark: 0 }, path, selection)
+    }
+
+    pub(crate) fn laid_out(input: R, layout: Layout, path: &Path, selection: &Selection) -> Result<Self> {
+        let Layout { delimiter, before, row_names, mark } = layout;
         let mut records = Records::new(input, delimiter, path);
+        if mark > 0 {
+            records.skip_bytes(mark)?;
+        }
         // Programs write semicolons where the comma is the decimal mark.
         let mut cells = Cells { decimal_comma: delimiter == b';', ..Cells::default() };
         if !records.advance(&mut cells)? {
             return Err(Error::EmptyFile { path: path.to_owned() });
         }
-        let header = records.texts(&cells)?;
-        check_header(&header, path)?;
-        let picks = selection.resolve(&header)?;
-        let names = picks.iter().map(|pick| header[pick.index].clone()).collect();
-        let unread = select::unread(&header, &picks);
-        cells.width = header.len();
-        Ok(Self { records, cells, picks, names, unread, any_rows: false, blanks: 0..0, held: None })
+        for _ in 0..before {
+            cells.clear();
+            if !records.advance(&mut cells)? {
+                return Err(Error::EmptyFile { path: path.to_owned() });
+            }
+        }
+        let mut first = records.texts(&cells);
+        check_width(first.len())?;
+        let mut about = About { semicolons: delimiter == b';', ..About::default() };
+        if before > 0 {
+            about.notes.push(format!(
+                "the table in {} starts at line {}; what is above it is not read",
+                printable(&path.to_string_lossy()),
+                records.line
+            ));
+        }
+        if row_names {
+            first.insert(0, String::new());
+        }
+        let is_row = !row_names && holds_only_numbers(&first);
+        let header = if is_row {
+            about.notes.push(format!(
+                "the first line of {} holds only numbers, so it is read as a row; the columns are called \"column 1\" and so on",
+                printable(&path.to_string_lossy())
+            ));
+            Header::absent(first.len())
+        } else {
+            Header::new(first)
+        };
+        about.notes.extend(header.notes());
+        if !is_row {
+            about.unnamed = header.given();
+        }
+        let picks = selection.resolve_in(&header)?;
+        let names = picks.iter().map(|pick| header.names[pick.index].clone()).collect();
+        let unread = select::unread(&header.names, &picks);
+        cells.width = header.names.len();
+        Ok(Self {
+            records,
+            cells,
+            picks,
+            names,
+            unread,
+            about,
+            has_row: is_row,
+            any_rows: false,
+            blanks: 0..0,
+            held: None,
+            rows: 0,
+            short: Misfits::default(),
+            long: Misfits::default(),
+        })
+    }
+}
+
+impl<R: BufRead> CsvReader<R> {
+    /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
+    fn fit_row(&mut self, before: usize, found: usize) -> Result<()> {
+        let (line, expected) = (self.records.line, self.cells.width);
+        let ends = &mut self.cells.ends;
+        if found < expected {
+            self.short.add(line);
+            ends.resize(before + expected, self.cells.bytes.len());
+            return Ok(());
+        }
+        let end = ends[before + expected - 1];
+        let more = &self.cells.bytes[end..];
+        if !more.trim_ascii().is_empty() {
+            self.long.add(line);
+            // Where many rows have too many cells, the separator or the line of names is not what it seems.
+            if self.long.rows * LONG_SHARE > self.rows {
+                return Err(Error::Ragged { line, found, expected });
+            }
+        }
+        ends.truncate(before + expected);
+        self.cells.bytes.truncate(end);
+        Ok(())
     }
 }
 
@@ -60,9 +182,22 @@ impl<R: BufRead> Reader for CsvReader<R> {
         &self.unread
     }
 
+    fn about(&self) -> About {
+        let mut about = self.about.clone();
+        if self.cells.foreign.load(Ordering::Relaxed) || self.records.foreign {
+            let path = printable(&self.records.path.to_string_lossy());
+            about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
+        }
+        about.notes.extend(self.short.note("few", "those that lack are missing values"));
+        about.notes.extend(self.long.note("many", "those beyond the last name are not read"));
+        about
+    }
+
     fn next_batch(&mut self) -> Result<Option<Table>> {
         let most = batch_rows(self.cells.width);
-        self.cells.clear();
+        if !std::mem::take(&mut self.has_row) {
+            self.cells.clear();
+        }
         while !self.cells.is_full(most) {
             if let Some(line) = self.blanks.next() {
                 self.cells.ends.push(self.cells.bytes.len());
@@ -80,8 +215,9 @@ impl<R: BufRead> Reader for CsvReader<R> {
                 break;
             }
             let (found, expected) = (self.cells.ends.len() - before, self.cells.width);
+            self.rows += 1;
             if found != expected {
-                return Err(Error::Ragged { line: self.records.line, found, expected });
+                self.fit_row(before, found)?;
             }
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
             if expected == 1 && (self.any_rows || row > 0) {
@@ -99,24 +235,23 @@ impl<R: BufRead> Reader for CsvReader<R> {
             return if self.any_rows { Ok(None) } else { Err(Error::NoRows { path }) };
         }
         self.any_rows = true;
-        self.cells.batch(&self.names, &self.picks, &self.records.path).map(Some)
+        self.cells.batch(&self.names, &self.picks).map(Some)
     }
 }
 
-/// Refuses a first line that is not a line of column names.
-fn check_header(header: &[String], path: &Path) -> Result<()> {
-    if header.len() > MOST_COLUMNS {
-        return Err(Error::TooManyColumns { found: header.len(), most: MOST_COLUMNS });
+fn check_width(columns: usize) -> Result<()> {
+    if columns > MOST_COLUMNS {
+        return Err(Error::TooManyColumns { found: columns, most: MOST_COLUMNS });
     }
+    Ok(())
+}
+
+/// Whether a first line is a row of numbers rather than one of names.
+fn holds_only_numbers(header: &[String]) -> bool {
     let numbers: Option<Vec<f64>> = header.iter().map(|name| name.parse().ok()).collect();
     // Programs that know no names write 0, 1, 2, … as names: those are fine.
     let counted = |numbers: &[f64]| numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
-    match numbers {
-        Some(numbers) if !(counted(&numbers) && (numbers[0] == 0.0 || numbers[0] == 1.0)) => {
-            Err(Error::NoHeader { path: path.to_owned() })
-        }
-        _ => Ok(()),
-    }
+    numbers.is_some_and(|numbers| !(counted(&numbers) && (numbers[0] == 0.0 || numbers[0] == 1.0)))
 }
 
 /// The rows of a CSV file, one at a time, each with the line it starts at.
@@ -133,6 +268,8 @@ struct Records<R> {
     delimiter: u8,
     /// Whether the first row, before which there may be a byte order mark, was read.
     started: bool,
+    /// Whether a name was not UTF-8.
+    foreign: bool,
 }
 
 impl<R: BufRead> Records<R> {
@@ -147,7 +284,23 @@ impl<R: BufRead> Records<R> {
             last_byte: b'\n',
             delimiter,
             started: false,
+            foreign: false,
         }
+    }
+
+    /// Skips the first line, of so many bytes.
+    fn skip_bytes(&mut self, mut count: usize) -> Result<()> {
+        while count > 0 {
+            let read = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?.len();
+            let skipped = read.min(count);
+            if skipped == 0 {
+                break;
+            }
+            self.input.consume(skipped);
+            count -= skipped;
+        }
+        self.next_line += 1;
+        Ok(())
     }
 
     /// Adds the next row to `cells`; `false` at the end of the file.
@@ -255,13 +408,14 @@ impl<R: BufRead> Records<R> {
     }
 
     /// The cells of the only row in `cells` as text.
-    fn texts(&self, cells: &Cells) -> Result<Vec<String>> {
+    fn texts(&mut self, cells: &Cells) -> Vec<String> {
         let starts = std::iter::once(0).chain(cells.ends.iter().copied());
         let text = |(start, &end): (usize, &usize)| {
-            std::str::from_utf8(cells.bytes[start..end].trim_ascii()).map(str::to_owned)
+            let (text, plain) = decoded(&cells.bytes[start..end]);
+            self.foreign |= !plain;
+            trimmed(&text).to_owned()
         };
-        let texts = starts.zip(&cells.ends).map(text).collect::<std::result::Result<_, _>>();
-        texts.map_err(|_| Error::NotUtf8 { path: self.path.clone(), line: self.line })
+        starts.zip(&cells.ends).map(text).collect()
     }
 }
 
@@ -351,9 +505,13 @@ mod tests {
     fn the_header_line_is_checked() {
         assert!(matches!(open(b""), Err(Error::EmptyFile { .. })));
         assert!(matches!(open(b"\n\r\n"), Err(Error::EmptyFile { .. })));
-        assert!(matches!(open(b"1.5,2,3\n4,5,6\n"), Err(Error::NoHeader { .. })));
-        assert!(matches!(open(b"a,b,a\n"), Err(Error::DuplicateColumn { .. })));
-        assert!(matches!(open(b"a,\xff\n1,2\n"), Err(Error::NotUtf8 { line: 1, .. })));
+        let numbers = first(b"1.5,2,3\n4,5,6\n").unwrap();
+        assert_eq!(
+            (numbers.names(), numbers.column(0)),
+            (&["column 1", "column 2", "column 3"].map(String::from)[..], &[1.5, 4.0][..])
+        );
+        assert_eq!(first(b"a,b,a\n1,2,3\n").unwrap().names(), ["a", "b", "a (2)"]);
+        assert_eq!(first(b"a,na\xefve\n1,2\n").unwrap().names(), ["a", "naïve"]);
         assert_eq!(first(b"0,1,2\n4,5,6\n").unwrap().names(), ["0", "1", "2"]);
     }
 
@@ -379,12 +537,30 @@ mod tests {
     #[test]
     fn bad_rows_are_errors() {
         assert!(matches!(first(b"a,b\n"), Err(Error::NoRows { .. })));
-        assert!(matches!(first(b"a,b\n1,2\n3\n"), Err(Error::Ragged { line: 3, found: 1, expected: 2 })));
         assert!(matches!(first(b"a,b\n1,2,3\n"), Err(Error::Ragged { line: 2, found: 3, expected: 2 })));
-        assert!(matches!(first(b"a,b\n1,\xff\n"), Err(Error::NotUtf8 { line: 2, .. })));
+        assert_eq!(first(b"a,b\n1,caf\xe9\n").unwrap().values(1).text(0), Some("café"));
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
         endless.resize(longest_row() + 5000, b'x');
         assert!(matches!(first(&endless), Err(Error::LongRow { line: 3, column: 2, .. })));
+    }
+
+    #[test]
+    fn rows_of_other_lengths_are_read_where_they_have_one_reading() {
+        let text = format!("a,b\n{}3\n4,5,,\n6,7,8\n", "1,2\n".repeat(30));
+        let mut reader = open(text.as_bytes()).unwrap();
+        let table = reader.next_batch().unwrap().unwrap();
+        assert_eq!(
+            (table.rows(), table.column(0)[30], table.column(1)[31], table.column(1)[32]),
+            (33, 3.0, 5.0, 7.0)
+        );
+        assert!(table.column(1)[30].is_nan());
+        assert_eq!(
+            reader.about().notes,
+            [
+                "line 32 has too few cells; those that lack are missing values",
+                "line 34 has too many cells; those beyond the last name are not read"
+            ]
+        );
     }
 
     #[test]

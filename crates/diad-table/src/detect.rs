@@ -2,6 +2,9 @@
 
 use std::cell::RefCell;
 
+use memchr::memchr;
+
+use crate::encoding;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
@@ -19,6 +22,9 @@ pub(crate) enum Format {
     Arrow,
     Csv,
     JsonLines,
+    Utf16,
+    /// An archive, as workbooks of Excel are.
+    Zip,
     /// Something that is not read, in words.
     Other(&'static str),
 }
@@ -28,11 +34,11 @@ pub(crate) fn format(start: &[u8]) -> Format {
         [0x1f, 0x8b, ..] => Format::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
-        [b'P', b'K', 3, 4, ..] => Format::Other("a ZIP archive or a spreadsheet"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Format::Other("UTF-16 text"),
+        [b'P', b'K', 3, 4, ..] => Format::Zip,
         [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
+        _ if encoding::utf16(start).is_some() => Format::Utf16,
         [b'F', b'E', b'A', b'1', ..] => Format::Other("a Feather file of version 1"),
         [b'D', b'I', b'A', b'D', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Other("a model of diad"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),
@@ -49,26 +55,93 @@ fn serde_json_array(start: &[u8]) -> bool {
     matches!(start.trim_ascii_start()[1..].trim_ascii_start(), [b'{' | b'[', ..])
 }
 
-/// What separates the cells: what most often cuts the first rows into the same number of cells, two or more. A comma
-/// if nothing does.
-pub(crate) fn delimiter(start: &[u8], whole: bool) -> u8 {
-    PARSERS.with_borrow_mut(|parsers| best_delimiter(start, whole, parsers))
+/// How a CSV file is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// What separates cells.
+    pub(crate) delimiter: u8,
+    /// Rows before the line of names, such as a title.
+    pub(crate) before: usize,
+    /// Whether every row has one more cell than there are names: a name of the row, as R writes it.
+    pub(crate) row_names: bool,
+    /// Bytes of a first line by which a program says what separates cells.
+    pub(crate) mark: usize,
 }
 
-fn best_delimiter(start: &[u8], whole: bool, parsers: &mut [Reader]) -> u8 {
-    let mut best = (0, b',');
+/// How a CSV file is laid out. What separates cells is what most often cuts the first rows into the same number of cells,
+/// two or more, or else a comma.
+pub(crate) fn layout(start: &[u8], whole: bool) -> Layout {
+    if let Some((delimiter, mark)) = said_delimiter(start) {
+        let widths = PARSERS.with_borrow_mut(|parsers| {
+            let place = DELIMITERS.iter().position(|&known| known == delimiter)?;
+            parsers[place].reset();
+            Some(widths(&start[mark..], &mut parsers[place], whole))
+        });
+        let (before, row_names) = shape(&widths.unwrap_or_default());
+        return Layout { delimiter, before, row_names, mark };
+    }
+    PARSERS.with_borrow_mut(|parsers| best_layout(start, whole, parsers))
+}
+
+/// What separates cells, and the length of the line that says so: `sep=;`, which Excel writes and reads.
+fn said_delimiter(start: &[u8]) -> Option<(u8, usize)> {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let skipped = start.len() - text.len();
+    let line = text.get(..memchr(b'\n', text)?)?;
+    let said = line.trim_ascii_end();
+    let said = match said {
+        [b'"', said @ .., b'"'] => said,
+        // A tab at the end is the separator, not white space.
+        _ if line.ends_with(b"=\t") || line.ends_with(b"=\t\r") => &line[..5.min(line.len())],
+        said => said,
+    };
+    let [s, e, p, b'=', delimiter] = said else { return None };
+    let is_sep = [*s, *e, *p].eq_ignore_ascii_case(b"sep");
+    (is_sep && DELIMITERS.contains(delimiter)).then_some((*delimiter, skipped + line.len() + 1))
+}
+
+fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
+    let mut best = (0, Layout { delimiter: b',', before: 0, row_names: false, mark: 0 });
     for (delimiter, parser) in DELIMITERS.into_iter().zip(parsers) {
         parser.reset();
         let widths = widths(start, parser, whole);
-        let Some(&header) = widths.first() else { continue };
-        let same = widths.iter().filter(|&&width| width == header).count();
+        if widths.is_empty() {
+            continue;
+        }
+        let (before, row_names) = shape(&widths);
+        let widths = &widths[before..];
+        let cells = widths[0] + usize::from(row_names);
+        // A line of names may have a separator at its end that the rows do not have.
+        let [same, shorter] =
+            [cells, cells - 1].map(|cells| widths.iter().filter(|&&width| width == cells).count());
+        let same = if before > 0 { same.max(shorter) } else { same };
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
-        let score = (header - 1) * same * same / widths.len();
+        let score = (cells - 1) * same * same / widths.len();
         if score > best.0 {
-            best = (score, delimiter);
+            best = (score, Layout { delimiter, before, row_names, mark: 0 });
         }
     }
     best.1
+}
+
+/// Rows before the line of names, and whether all rows have one cell more than that line.
+fn shape(widths: &[usize]) -> (usize, bool) {
+    /// Rows that tell of a shape, at least.
+    const TELLING: usize = 5;
+    const MOST_BEFORE: usize = 20;
+    if widths.len() < TELLING {
+        return (0, false);
+    }
+    let count = |width: usize| widths.iter().filter(|&&found| found == width).count();
+    let usual = widths.iter().copied().max_by_key(|&width| (count(width), width)).unwrap_or(1);
+    let has_row_names = |names: usize| {
+        widths[names] + 1 == usual && usual > 2 && widths[names + 1..].iter().all(|&width| width == usual)
+    };
+    // A title stands before the table if it is narrower and most of what follows is not.
+    let narrower = widths.iter().take(MOST_BEFORE).take_while(|&&width| width + 1 < usual).count();
+    let before =
+        if narrower > 0 && narrower < MOST_BEFORE && count(usual) * 2 > widths.len() { narrower } else { 0 };
+    (before, before + TELLING <= widths.len() + 1 && has_row_names(before))
 }
 
 thread_local! {
@@ -123,9 +196,24 @@ mod tests {
             ("", b','),
             ("\"age\";\"job\"\r\n56;\"a, b\"\r\n", b';'),
         ] {
-            assert_eq!(delimiter(text.as_bytes(), true), expected, "{text:?}");
+            assert_eq!(layout(text.as_bytes(), true).delimiter, expected, "{text:?}");
         }
-        assert_eq!(delimiter(b"a;b;c\n1,1;2,2;3,3\n4,4;", false), b';');
+        assert_eq!(layout(b"a;b;c\n1,1;2,2;3,3\n4,4;", false).delimiter, b';');
+    }
+
+    #[test]
+    fn titles_row_names_and_excel_s_first_line_are_told() {
+        let found = |text: &str| {
+            let Layout { delimiter, before, row_names, mark } = layout(text.as_bytes(), true);
+            (delimiter, before, row_names, mark)
+        };
+        let rows = "1;2;3\n".repeat(6);
+        assert_eq!(found(&format!("sep=;\na;b;c\n{rows}")), (b';', 0, false, 6));
+        assert_eq!(found("\u{feff}SEP=\t\r\na\tb\n1\t2\n"), (b'\t', 0, false, 10));
+        assert_eq!(found(&format!("A title\n\nand more, of it\na;b;c\n{rows}")), (b';', 2, false, 0));
+        assert_eq!(found(&format!("a;b\n{rows}")), (b';', 0, true, 0));
+        assert_eq!(found(&format!("a;b;c\n{rows}")), (b';', 0, false, 0));
+        assert_eq!(found("a,b\n1,2,3\n"), (b',', 0, false, 0));
     }
 
     #[test]

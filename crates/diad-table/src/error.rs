@@ -71,6 +71,42 @@ pub enum Error {
         /// What the Parquet reader says.
         reason: String,
     },
+    /// A workbook that cannot be read.
+    #[error(
+        "cannot read {} as a workbook of Excel ({}); save it again as .xlsx",
+        file(path),
+        printable(reason)
+    )]
+    Excel {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A sheet that a workbook does not have.
+    #[error("{} has no sheet {}; its sheets are {}", file(path), quoted(name), list(known))]
+    NoSheet {
+        /// The file.
+        path: PathBuf,
+        /// The sheet asked for.
+        name: String,
+        /// The sheets there are.
+        known: Vec<String>,
+    },
+    /// A sheet of a workbook that is too large: its cells are all in memory at once.
+    #[error(
+        "sheet {} of {} takes more than {most} MB of memory; save it as a CSV file",
+        quoted(name),
+        file(path)
+    )]
+    LargeSheet {
+        /// The file.
+        path: PathBuf,
+        /// The sheet.
+        name: String,
+        /// Megabytes that a sheet may take.
+        most: usize,
+    },
     /// An Arrow file or stream that cannot be read to its end.
     #[error("cannot read {} as Arrow ({reason}); write the file again", file(path))]
     Arrow {

@@ -9,6 +9,7 @@ use crate::arrow::{self, ArrowReader};
 use crate::compression;
 use crate::csv::CsvReader;
 use crate::detect::{self, Format};
+use crate::encoding::{self, Transcoded};
 use crate::json::JsonReader;
 use crate::{Error, Reader, Result, Selection, Source, Version};
 
@@ -35,18 +36,25 @@ pub struct FileSource {
     path: PathBuf,
     /// A file without a name, whose path is what messages call it.
     open: Option<Arc<File>>,
+    sheet: Option<String>,
 }
 
 impl FileSource {
     /// The table in the file `path`. Nothing is read yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), open: None }
+        Self { path: path.into(), open: None, sheet: None }
     }
 
     /// The table in a file that is already open, such as a temporary one without a name. Messages call it `name`. It is read
     /// from its start, and by one reader at a time.
     pub fn of_open(file: File, name: impl Into<PathBuf>) -> Self {
-        Self { path: name.into(), open: Some(Arc::new(file)) }
+        Self { path: name.into(), open: Some(Arc::new(file)), sheet: None }
+    }
+
+    /// Reads the sheet of that name, if the file is a workbook; else the first is read.
+    pub fn sheet(mut self, name: impl Into<String>) -> Self {
+        self.sheet = Some(name.into());
+        self
     }
 
     /// The file.
@@ -76,6 +84,9 @@ impl Source for FileSource {
             return parquet_reader(file, &self.path, selection);
         }
         file.rewind().map_err(failed)?;
+        if detect::format(&start) == Format::Zip {
+            return workbook(file, &self.path, self.sheet.as_deref(), selection);
+        }
         if start.starts_with(arrow::MAGIC) {
             return Ok(Box::new(ArrowReader::file(file, &self.path, selection)?));
         }
@@ -93,6 +104,27 @@ impl Source for FileSource {
         let identity = 0;
         Some(Version { length: found.len(), written: found.modified().ok(), identity })
     }
+}
+
+#[cfg(feature = "excel")]
+fn workbook<'a>(
+    file: File,
+    path: &Path,
+    sheet: Option<&str>,
+    selection: &Selection,
+) -> Result<Box<dyn Reader + 'a>> {
+    Ok(Box::new(crate::xlsx::XlsxReader::new(file, path, sheet, selection)?))
+}
+
+#[cfg(not(feature = "excel"))]
+fn workbook<'a>(
+    _file: File,
+    path: &Path,
+    _sheet: Option<&str>,
+    _selection: &Selection,
+) -> Result<Box<dyn Reader + 'a>> {
+    let kind = "an archive or a workbook of Excel, which this build does not read";
+    Err(Error::FileKind { path: path.to_owned(), kind })
 }
 
 #[cfg(feature = "parquet")]
@@ -133,6 +165,9 @@ pub fn read_stream<'a>(
         }
         (start, input) = compression::decoded(format, input).and_then(peek).map_err(failed)?;
     }
+    if let Some(encoding) = encoding::utf16(&start) {
+        (start, input) = peek(Box::new(Transcoded::new(input, encoding))).map_err(failed)?;
+    }
     let other = |kind| Err(Error::FileKind { path: name.to_owned(), kind });
     if start.is_empty() {
         return Err(Error::EmptyFile { path: name.to_owned() });
@@ -141,8 +176,8 @@ pub fn read_stream<'a>(
     let text = BufReader::with_capacity(1 << 18, input);
     match detect::format(&start) {
         Format::Csv => {
-            let delimiter = detect::delimiter(&start, whole);
-            Ok(Box::new(CsvReader::new(text, delimiter, name, selection)?))
+            let layout = detect::layout(&start, whole);
+            Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?))
         }
         Format::JsonLines => Ok(Box::new(JsonReader::new(text, name, selection)?)),
         Format::Arrow if start.starts_with(arrow::MAGIC) => {
@@ -156,6 +191,14 @@ pub fn read_stream<'a>(
         Format::Parquet => other("a Parquet file inside another one"),
         Format::Gzip | Format::Zstd if compression::IS_READ => other("compressed more than twice"),
         Format::Gzip | Format::Zstd => other("compressed, which this build does not read"),
+        Format::Zip => {
+            // Where its parts are is said at its end.
+            let mut text = text;
+            let mut copy = tempfile::tempfile().map_err(failed)?;
+            io::copy(&mut text, &mut copy).and_then(|_| copy.rewind()).map_err(failed)?;
+            workbook(copy, name, None, selection)
+        }
+        Format::Utf16 => other("text in UTF-16 inside another one"),
         Format::Other(kind) => other(kind),
     }
 }

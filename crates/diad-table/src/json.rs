@@ -1,21 +1,49 @@
 //! Reads JSON Lines: one object on each line. The columns are the keys of the first lines.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::budget::{longest_row, read_ahead};
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
+use crate::header::Header;
 use crate::select::{self, Pick};
 use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Lines in which the columns are sought.
 const FIRST_LINES: usize = 1000;
 
-type Object = serde_json::Map<String, Value>;
+/// The keys and values of an object, in the order of the file.
+#[derive(Debug, Default)]
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
+                let mut object = Object::default();
+                while let Some(entry) = map.next_entry()? {
+                    object.0.push(entry);
+                }
+                Ok(object)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
 
 pub(crate) struct JsonReader<R> {
     input: R,
@@ -56,7 +84,7 @@ impl<R: BufRead> JsonReader<R> {
             && let Some(object) = reader.next_object()?
         {
             ahead += reader.length;
-            for key in object.keys() {
+            for (key, _) in &object.0 {
                 if !reader.positions.contains_key(key) {
                     reader.positions.insert(key.clone(), header.len());
                     header.push(key.clone());
@@ -68,9 +96,10 @@ impl<R: BufRead> JsonReader<R> {
             reader.ahead.push_back((reader.line, object));
         }
         reader.cells.width = header.len();
-        reader.picks = selection.resolve(&header)?;
-        reader.names = reader.picks.iter().map(|pick| header[pick.index].clone()).collect();
-        reader.unread = select::unread(&header, &reader.picks);
+        let header = Header::new(header);
+        reader.picks = selection.resolve_in(&header)?;
+        reader.names = reader.picks.iter().map(|pick| header.names[pick.index].clone()).collect();
+        reader.unread = select::unread(&header.names, &reader.picks);
         Ok(reader)
     }
 
@@ -99,8 +128,8 @@ impl<R: BufRead> JsonReader<R> {
                 return Err(Error::NotUtf8 { path: self.path.clone(), line: self.line });
             }
             return match serde_json::from_slice(line) {
-                Ok(Value::Object(object)) => Ok(Some(object)),
-                Ok(_) => Err(bad("it is not an object")),
+                Ok(object) => Ok(Some(object)),
+                Err(error) if error.is_data() => Err(bad("it is not an object")),
                 Err(error) if error.is_eof() => Err(bad("it is cut off")),
                 Err(_) => Err(bad("it is not JSON")),
             };
@@ -109,7 +138,7 @@ impl<R: BufRead> JsonReader<R> {
 
     fn add(&mut self, line: u64, object: Object) -> Result<()> {
         let mut row = vec![Value::Null; self.cells.width];
-        for (key, value) in object {
+        for (key, value) in object.0 {
             match self.positions.get(&key) {
                 Some(&index) => row[index] = value,
                 None if self.strict => return Err(Error::LateKey { key, line, lines: FIRST_LINES }),
@@ -158,7 +187,7 @@ impl<R: BufRead> Reader for JsonReader<R> {
         if self.cells.rows() == 0 {
             return Ok(None);
         }
-        self.cells.batch(&self.names, &self.picks, &self.path).map(Some)
+        self.cells.batch(&self.names, &self.picks).map(Some)
     }
 }
 

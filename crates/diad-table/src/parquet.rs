@@ -16,8 +16,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
 use self::guard::Guarded;
+use crate::header::Header;
 use crate::select::{self, Pick};
-use crate::{Error, Origin, Place, ReadAs, Reader, Result, Selection, Table, Texts, Values, batch_rows};
+use crate::{
+    Error, Origin, Place, ReadAs, Reader, Result, Selection, Table, Texts, Values, batch_rows, seconds,
+};
 
 pub(crate) struct ParquetReader {
     path: PathBuf,
@@ -48,8 +51,10 @@ enum Stored {
     Unsigned,
     /// Divided by this power of ten.
     Decimal(f64),
-    /// So many units are a second since the start of 1970.
+    /// So many units are a second since the start of 1970, or of a day.
     Time(f64),
+    /// Whole days since the start of 1970.
+    Days,
     Text,
 }
 
@@ -62,7 +67,8 @@ impl ParquetReader {
         let damaged = |error| damaged(path, error);
         let file = Guarded::new(file).and_then(SerializedFileReader::new).map_err(damaged)?;
         let schema = file.metadata().file_metadata().schema_descr();
-        let all: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        let header = Header::new(schema.columns().iter().map(|column| column.path().string()).collect());
+        let all = &header.names;
         let column = |pick: Pick| {
             let described = schema.column(pick.index);
             let name = all[pick.index].clone();
@@ -70,8 +76,8 @@ impl ParquetReader {
                 .ok_or_else(|| Error::NotNumeric { column: name.clone(), kind: kind_of(&described) })?;
             Ok(Column { pick, name, stored, defined: described.max_def_level(), chunk: None })
         };
-        let picks = selection.resolve(&all)?;
-        let unread = select::unread(&all, &picks);
+        let picks = selection.resolve_in(&header)?;
+        let unread = select::unread(all, &picks);
         let columns = picks.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
         let names = columns.iter().map(|column| column.name.clone()).collect();
         check_compression(&file, &columns, path)?;
@@ -148,14 +154,14 @@ impl Column {
     fn read(&mut self, rows: usize, first_row: u64, path: &Path) -> Result<Values> {
         let values = self.read_stored(rows).map_err(|error| damaged(path, error))?;
         let place = |row: usize| Place::Row(first_row + row as u64);
-        values.read_as(self.pick.read_as, &self.name, &place)
+        values.picked(&self.pick, &self.name, &place)
     }
 
     fn read_stored(&mut self, rows: usize) -> parquet::errors::Result<Values> {
         let defined = self.defined;
         let read = match &mut self.chunk {
             Some(ColumnReader::BoolColumnReader(chunk)) => {
-                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Texts) {
+                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Written | ReadAs::Texts) {
                     let word = |cell: Option<bool>| cell.map(|truth| if truth { "true" } else { "false" });
                     let cells = cells(chunk, rows, defined)?;
                     return Ok(cells.into_iter().map(word).collect::<Texts>().into());
@@ -169,23 +175,54 @@ impl Column {
             Some(ColumnReader::Int32ColumnReader(chunk)) => match self.stored {
                 Stored::Unsigned => numbers(chunk, rows, defined, |&value| f64::from(value.cast_unsigned())),
                 Stored::Decimal(unit) => numbers(chunk, rows, defined, |&value| f64::from(value) / unit),
-                Stored::Time(unit) => numbers(chunk, rows, defined, |&value| f64::from(value) / unit),
+                Stored::Days => numbers(chunk, rows, defined, |&value| f64::from(value) * 86_400.0),
+                Stored::Time(unit) => numbers(chunk, rows, defined, |&value| seconds(value.into(), unit)),
                 _ => numbers(chunk, rows, defined, |&value| f64::from(value)),
             },
             Some(ColumnReader::Int64ColumnReader(chunk)) => match self.stored {
-                Stored::Unsigned => numbers(chunk, rows, defined, |&value| value.cast_unsigned() as f64),
-                Stored::Decimal(unit) | Stored::Time(unit) => {
-                    numbers(chunk, rows, defined, |&value| value as f64 / unit)
+                Stored::Decimal(unit) => numbers(chunk, rows, defined, |&value| value as f64 / unit),
+                Stored::Time(unit) => numbers(chunk, rows, defined, |&value| seconds(value, unit)),
+                stored => {
+                    let cells = cells(chunk, rows, defined)?;
+                    let whole = |cell: &Option<i64>| match stored {
+                        Stored::Unsigned => cell.map(|value| value.cast_unsigned().into()),
+                        _ => cell.map(i128::from),
+                    };
+                    return Ok(Values::of_integers(cells.iter().map(whole), self.pick.read_as));
                 }
-                _ => numbers(chunk, rows, defined, |&value| value as f64),
             },
-            Some(ColumnReader::ByteArrayColumnReader(chunk)) => {
-                return texts(&cells(chunk, rows, defined)?).map(Values::Texts);
+            Some(ColumnReader::Int96ColumnReader(chunk)) => {
+                numbers(chunk, rows, defined, |value| seconds(value.to_nanos(), 1e9))
             }
+            Some(ColumnReader::FixedLenByteArrayColumnReader(chunk)) => match self.stored {
+                Stored::Decimal(unit) => numbers(chunk, rows, defined, |value| decimal(value.data(), unit)),
+                _ => Err(ParquetError::General("a column of an unexpected type".into())),
+            },
+            Some(ColumnReader::ByteArrayColumnReader(chunk)) => match self.stored {
+                Stored::Decimal(unit) => numbers(chunk, rows, defined, |value| decimal(value.data(), unit)),
+                _ => return texts(&cells(chunk, rows, defined)?).map(Values::Texts),
+            },
             _ => Err(ParquetError::General("a column of an unexpected type".into())),
         };
-        Ok(if matches!(self.stored, Stored::Time(_)) { Values::Times(read?) } else { Values::Numbers(read?) })
+        let times = matches!(self.stored, Stored::Time(_) | Stored::Days);
+        Ok(if times { Values::Times(read?) } else { Values::Numbers(read?) })
     }
+}
+
+/// A decimal number of some bytes, the most significant first. One that is too long for its digits to be kept is rounded once.
+fn decimal(bytes: &[u8], unit: f64) -> f64 {
+    let negative = bytes.first().is_some_and(|first| first & 0x80 != 0);
+    let (padding, bytes) = match bytes.len().checked_sub(16) {
+        Some(longer) => bytes.split_at(longer),
+        None => (&[][..], bytes),
+    };
+    let sign = if negative { 0xff } else { 0 };
+    if padding.iter().any(|&byte| byte != sign) {
+        return f64::NAN;
+    }
+    let start = if negative { -1i128 } else { 0 };
+    let whole = bytes.iter().fold(start, |whole, &byte| whole << 8 | i128::from(byte));
+    whole as f64 / unit
 }
 
 /// Cells as texts; an empty one is missing, as it is in CSV.
@@ -247,22 +284,24 @@ fn stored_as(column: &ColumnDescriptor) -> Option<Stored> {
         return None;
     }
     let power_of_ten = |scale: i32| Stored::Decimal(10f64.powi(scale));
-    let days = Stored::Time(1.0 / 86_400.0);
+    let days = Stored::Days;
     match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
         (Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE, ..) => Some(Stored::Signed),
-        (Physical::BYTE_ARRAY, Some(LogicalType::Decimal(_)), _)
-        | (Physical::BYTE_ARRAY, _, ConvertedType::DECIMAL) => None,
+        (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Decimal(decimal)), _) => {
+            Some(power_of_ten(decimal.scale))
+        }
+        (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, _, ConvertedType::DECIMAL) => {
+            Some(power_of_ten(column.type_scale()))
+        }
+        (Physical::INT96, ..) => Some(Stored::Time(1e9)),
         (Physical::BYTE_ARRAY, ..) => Some(Stored::Text),
         (Physical::INT32 | Physical::INT64, Some(logical), _) => match logical {
             LogicalType::Integer(integer) if integer.is_signed => Some(Stored::Signed),
             LogicalType::Integer(_) => Some(Stored::Unsigned),
             LogicalType::Decimal(decimal) => Some(power_of_ten(decimal.scale)),
             LogicalType::Date => Some(days),
-            LogicalType::Timestamp(timestamp) => Some(Stored::Time(match timestamp.unit {
-                TimeUnit::MILLIS => 1e3,
-                TimeUnit::MICROS => 1e6,
-                TimeUnit::NANOS => 1e9,
-            })),
+            LogicalType::Timestamp(timestamp) => Some(unit_of(&timestamp.unit)),
+            LogicalType::Time(time) => Some(unit_of(&time.unit)),
             _ => None,
         },
         (Physical::INT32 | Physical::INT64, None, converted) => match converted {
@@ -277,12 +316,20 @@ fn stored_as(column: &ColumnDescriptor) -> Option<Stored> {
             | ConvertedType::INT_32
             | ConvertedType::INT_64 => Some(Stored::Signed),
             ConvertedType::DATE => Some(days),
-            ConvertedType::TIMESTAMP_MILLIS => Some(Stored::Time(1e3)),
-            ConvertedType::TIMESTAMP_MICROS => Some(Stored::Time(1e6)),
+            ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIME_MILLIS => Some(Stored::Time(1e3)),
+            ConvertedType::TIMESTAMP_MICROS | ConvertedType::TIME_MICROS => Some(Stored::Time(1e6)),
             _ => None,
         },
         _ => None,
     }
+}
+
+fn unit_of(unit: &TimeUnit) -> Stored {
+    Stored::Time(match unit {
+        TimeUnit::MILLIS => 1e3,
+        TimeUnit::MICROS => 1e6,
+        TimeUnit::NANOS => 1e9,
+    })
 }
 
 /// The column's type in words.
@@ -303,7 +350,15 @@ fn check_compression(file: &SerializedFileReader<Guarded>, columns: &[Column], p
     for group in file.metadata().row_groups() {
         for column in columns {
             let kind = group.column(column.pick.index).compression();
-            if !matches!(kind, Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_)) {
+            if !matches!(
+                kind,
+                Compression::UNCOMPRESSED
+                    | Compression::SNAPPY
+                    | Compression::GZIP(_)
+                    | Compression::LZ4
+                    | Compression::LZ4_RAW
+                    | Compression::ZSTD(_)
+            ) {
                 return Err(Error::Compression { path: path.to_owned(), kind: kind.to_string() });
             }
         }

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Error, Result};
+use crate::header::Header;
+use crate::{Error, Notation, Result};
 
 /// Which columns are read, and which of them is a label.
 ///
@@ -18,7 +19,11 @@ pub struct Selection {
     columns: Columns,
     label: Option<String>,
     label_as: ReadAs,
-    kinds: HashMap<String, ReadAs>,
+    /// What columns are read as of which nothing is said.
+    others: ReadAs,
+    kinds: HashMap<String, (ReadAs, Option<Notation>)>,
+    /// Whether a cell may be something else than what its column is read as.
+    lenient: bool,
 }
 
 /// What the cells of a column are read as.
@@ -27,6 +32,9 @@ pub struct Selection {
 pub enum ReadAs {
     /// What the cells of a batch are: numbers, else times, else texts. It may differ from batch to batch.
     Found,
+    /// As they are written: numbers or times where every cell of a batch is plainly one, texts else. A [`Tally`](crate::Tally) of
+    /// all batches then tells what the column is.
+    Written,
     /// Numbers; any other cell is an error.
     Numbers,
     /// Texts, also where they are numbers.
@@ -50,6 +58,10 @@ enum Columns {
 pub(crate) struct Pick {
     pub(crate) index: usize,
     pub(crate) read_as: ReadAs,
+    /// How text is read, where that is known.
+    pub(crate) notation: Option<Notation>,
+    /// Whether the column is given as it is where its notation cannot read a cell.
+    pub(crate) lenient: bool,
 }
 
 impl Selection {
@@ -65,14 +77,16 @@ impl Selection {
             columns: Columns::Except(ignored),
             label: None,
             label_as: ReadAs::Labels,
+            others: ReadAs::Found,
             kinds: HashMap::new(),
+            lenient: false,
         }
     }
 
     /// The given columns, in the given order. Other columns of the table are left alone.
     pub fn only<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
-        Self { columns: Columns::Only(names), label: None, label_as: ReadAs::Labels, kinds: HashMap::new() }
+        Self { columns: Columns::Only(names), ..Self::all() }
     }
 
     /// Also reads the labels in column `name`, as the last column: 1 for an anomaly, 0 for a normal row.
@@ -90,13 +104,54 @@ impl Selection {
 
     /// Reads column `name` as what is said instead of what is found in it.
     pub fn reading(mut self, name: impl Into<String>, read_as: ReadAs) -> Self {
-        self.kinds.insert(name.into(), read_as);
+        self.kinds.insert(name.into(), (read_as, None));
+        self
+    }
+
+    /// Reads column `name` as what is said, its text by a notation.
+    pub fn reading_by(mut self, name: impl Into<String>, read_as: ReadAs, notation: Notation) -> Self {
+        self.kinds.insert(name.into(), (read_as, Some(notation)));
+        self
+    }
+
+    /// Reads every column of which nothing else is said as it is written.
+    pub fn as_written(mut self) -> Self {
+        self.others = ReadAs::Written;
+        self
+    }
+
+    /// Gives a column of a batch as it is where a cell cannot be read by the column's notation, instead of an error.
+    ///
+    /// ```
+    /// use diad_table::{Notation, ReadAs, Selection, Values, read_stream};
+    ///
+    /// let numbers = Selection::only(["x"]).reading_by("x", ReadAs::Numbers, Notation::default());
+    /// let text = "x\n1.5\nmany\n".as_bytes();
+    /// assert!(read_stream(Box::new(text), "t".as_ref(), &numbers)?.next_batch().is_err());
+    /// let batch = read_stream(Box::new(text), "t".as_ref(), &numbers.leniently())?.next_batch()?.expect("rows");
+    /// assert!(matches!(batch.values(0), Values::Texts(texts) if texts.get(0) == Some("1.5")));
+    /// # Ok::<(), diad_table::Error>(())
+    /// ```
+    pub fn leniently(mut self) -> Self {
+        self.lenient = true;
         self
     }
 
     /// Whether columns that are not named are read too.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.columns, Columns::Except(_))
+    }
+
+    /// Finds the selected columns among those of a file. A column without a name may be asked for by none.
+    pub(crate) fn resolve_in(&self, header: &Header) -> Result<Vec<Pick>> {
+        let unnamed = header.unnamed.first().map(|&index| header.names[index].clone());
+        let (Some(unnamed), Columns::Except(ignored)) = (unnamed, &self.columns) else {
+            return self.resolve(&header.names);
+        };
+        let mut known = self.clone();
+        let named = |name: &String| if name.is_empty() { unnamed.clone() } else { name.clone() };
+        known.columns = Columns::Except(ignored.iter().map(named).collect());
+        known.resolve(&header.names)
     }
 
     /// Finds the selected columns among the names of a table.
@@ -129,9 +184,12 @@ impl Selection {
         if let Some(&unnamed) = indices.iter().find(|&&index| names[index].is_empty()) {
             return Err(Error::UnnamedColumn { position: unnamed + 1 });
         }
-        let read_as = |index: usize| self.kinds.get(&names[index]).copied().unwrap_or(ReadAs::Found);
-        let features = indices.into_iter().map(|index| Pick { index, read_as: read_as(index) });
-        Ok(features.chain(label.map(|index| Pick { index, read_as: self.label_as })).collect())
+        let pick = |index: usize| {
+            let (read_as, notation) = self.kinds.get(&names[index]).cloned().unwrap_or((self.others, None));
+            Pick { index, read_as, notation, lenient: self.lenient }
+        };
+        let label = label.map(|index| Pick { index, read_as: self.label_as, notation: None, lenient: false });
+        Ok(indices.into_iter().map(pick).chain(label).collect())
     }
 }
 

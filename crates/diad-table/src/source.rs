@@ -15,6 +15,18 @@ pub(crate) fn batch_rows(columns: usize) -> usize {
     (BATCH_CELLS / columns.max(1)).clamp(1, BATCH_ROWS)
 }
 
+/// What a reader found out about its source, beside the values.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct About {
+    /// What was odd, a sentence each.
+    pub notes: Vec<String>,
+    /// Names that were given to columns without one.
+    pub unnamed: Vec<String>,
+    /// Whether cells are separated by semicolons.
+    pub semicolons: bool,
+}
+
 /// Yields a table batch by batch, in file order.
 pub trait Reader {
     /// Names of the selected columns, known before the first batch.
@@ -22,6 +34,10 @@ pub trait Reader {
     /// Names of the columns that are not selected, where the reader knows them.
     fn unread(&self) -> &[String] {
         &[]
+    }
+    /// What was found out about the source so far, beside its values.
+    fn about(&self) -> About {
+        About::default()
     }
     /// Number of rows in all, where the source knows it without reading them.
     fn rows(&self) -> Option<u64> {

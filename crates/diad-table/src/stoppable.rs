@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, Reader, Result, Selection, Shared, Source, Table, Version};
+use crate::{About, Error, Reader, Result, Selection, Shared, Source, Table, Version};
 
 /// A source whose reading ends with [`Error::Stopped`] once a function says so.
 ///
@@ -71,6 +71,10 @@ impl<F: Fn() -> bool> Reader for Checked<'_, dyn Reader + '_, F> {
 
     fn unread(&self) -> &[String] {
         self.inner.unread()
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
     }
 
     fn rows(&self) -> Option<u64> {

@@ -170,7 +170,7 @@ impl Reader for Slices<'_> {
         self.next = end;
         let slice = |pick: &select::Pick| {
             let values = self.table.columns[pick.index].slice(start..end);
-            values.read_as(pick.read_as, &self.table.names[pick.index], &|row| self.table.place(start + row))
+            values.picked(pick, &self.table.names[pick.index], &|row| self.table.place(start + row))
         };
         let columns = self.picks.iter().map(slice).collect::<Result<Vec<Values>>>()?;
         let origin = match &self.table.origin {

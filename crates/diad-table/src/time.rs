@@ -129,9 +129,29 @@ pub(crate) fn words(time: f64) -> String {
     format!("{year:04}-{month:02}-{date:02} {:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
 }
 
+/// A time as ISO 8601 has it, to the microsecond.
+#[cfg(feature = "excel")]
+pub(crate) fn iso(time: f64) -> String {
+    let micros = (time * 1e6).round() as i64;
+    let (seconds, fraction) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, date) = date_of(day);
+    let text = format!(
+        "{year:04}-{month:02}-{date:02} {:02}:{:02}:{:02}",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    );
+    match (second, fraction) {
+        (0, 0) => text[..10].to_owned(),
+        (_, 0) => text,
+        _ => format!("{text}.{fraction:06}"),
+    }
+}
+
 /// Days from 1 January 1970 to a date of the Gregorian calendar. Years start in March, so that the day that comes and
 /// goes is the last one.
-fn days_of(year: i64, month: u32, day: u32) -> i64 {
+pub(crate) fn days_of(year: i64, month: u32, day: u32) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
     let month = i64::from((month + 9) % 12);

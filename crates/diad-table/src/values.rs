@@ -7,7 +7,8 @@ use std::ops::Range;
 use crate::cells::{
     number, number_with_comma, parse_known_label, parse_label, parse_number, time_or_missing,
 };
-use crate::{Error, Place, ReadAs, Result, time};
+use crate::select::Pick;
+use crate::{Error, Notation, Place, ReadAs, Result, notation, number, time};
 
 /// The values of one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +82,33 @@ impl Texts {
     /// ```
     pub fn of_cells<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         cells.into_iter().map(|cell| cell.map(str::trim_ascii).filter(|text| !text.is_empty())).collect()
+    }
+}
+
+impl Texts {
+    /// The numbers that texts stand for, each different one read once; else the first row whose text stands for none.
+    fn parsed(&self, read: impl Fn(&str) -> Option<f64>) -> std::result::Result<Vec<f64>, (usize, String)> {
+        let values: Vec<Option<f64>> = self.levels.iter().map(|text| read(text)).collect();
+        let value = |(row, &code): (usize, &u32)| match values.get(code as usize) {
+            None => Ok(f64::NAN),
+            Some(value) => value.ok_or_else(|| (row, self.levels[code as usize].clone())),
+        };
+        self.codes.iter().enumerate().map(value).collect()
+    }
+
+    /// What texts mean, of which several may mean the same and some nothing.
+    fn mapped<'a>(&'a self, meaning: impl Fn(&'a str) -> Option<Cow<'a, str>>) -> Self {
+        let mut places: HashMap<Cow<'_, str>, u32> = HashMap::new();
+        let mut place = |text: &'a String| {
+            let Some(text) = meaning(text) else { return MISSING };
+            let next = places.len() as u32;
+            *places.entry(text).or_insert(next)
+        };
+        let codes: Vec<u32> = self.levels.iter().map(&mut place).collect();
+        let mut levels = vec![String::new(); places.len()];
+        places.into_iter().for_each(|(text, place)| levels[place as usize] = text.into_owned());
+        let code = |&code: &u32| codes.get(code as usize).copied().unwrap_or(MISSING);
+        Self { levels, codes: self.codes.iter().map(code).collect() }
     }
 }
 
@@ -158,6 +186,59 @@ impl Values {
         }
     }
 
+    /// Whole numbers as they are wanted. What is as long as a code has its digits kept.
+    pub fn of_integers(cells: impl Iterator<Item = Option<i128>> + Clone, wanted: ReadAs) -> Self {
+        let long = |cell: Option<i128>| {
+            cell.is_some_and(|cell| cell.unsigned_abs() >= 10u128.pow(number::LONG as u32 - 1))
+        };
+        if wanted == ReadAs::Texts || (wanted == ReadAs::Written && cells.clone().any(long)) {
+            return cells.map(|cell| cell.map(|cell| cell.to_string())).collect::<Texts>().into();
+        }
+        Self::Numbers(cells.map(|cell| cell.map_or(f64::NAN, |cell| cell as f64)).collect())
+    }
+
+    /// The same values as a column is to be read.
+    pub(crate) fn picked(self, pick: &Pick, column: &str, place: &dyn Fn(usize) -> Place) -> Result<Self> {
+        let Some(notation) = &pick.notation else { return self.read_as(pick.read_as, column, place) };
+        let read = match (&self, pick.read_as) {
+            (Self::Texts(texts), ReadAs::Numbers) if pick.lenient => {
+                texts.parsed(|text| notation.number(text)).map(Self::Numbers)
+            }
+            (Self::Texts(texts), ReadAs::Times) if pick.lenient => {
+                texts.parsed(|text| notation.time(text)).map(Self::Times)
+            }
+            (_, ReadAs::Numbers | ReadAs::Times) if pick.lenient => return Ok(self),
+            _ => return self.read_by(pick.read_as, notation, column, place),
+        };
+        Ok(read.unwrap_or(self))
+    }
+
+    /// The same values read as something else, texts by a notation.
+    ///
+    /// # Errors
+    /// Names the first text that cannot be read.
+    pub fn read_by(
+        self,
+        read_as: ReadAs,
+        notation: &Notation,
+        column: &str,
+        place: &dyn Fn(usize) -> Place,
+    ) -> Result<Self> {
+        match (read_as, self) {
+            (ReadAs::Numbers, Self::Texts(texts)) => {
+                texts.parsed(|text| notation.number(text)).map(Self::Numbers).map_err(|(row, cell)| {
+                    Error::NotNumber { column: column.to_owned(), place: place(row), cell }
+                })
+            }
+            (ReadAs::Times, Self::Texts(texts)) => texts
+                .parsed(|text| notation.time(text))
+                .map(Self::Times)
+                .map_err(|(row, cell)| Error::NotTime { column: column.to_owned(), place: place(row), cell }),
+            (ReadAs::Texts, values) => Ok(Self::Texts(values.as_texts().mapped(|text| notation.text(text)))),
+            (_, values) => values.read_as(read_as, column, place),
+        }
+    }
+
     /// The same values read as something else.
     pub(crate) fn read_as(
         self,
@@ -166,7 +247,12 @@ impl Values {
         place: &dyn Fn(usize) -> Place,
     ) -> Result<Self> {
         Ok(match (read_as, self) {
-            (ReadAs::Found, values)
+            (ReadAs::Written, Self::Texts(texts)) => {
+                let present =
+                    |text| (!notation::is_missing(notation::trimmed(text))).then_some(Cow::Borrowed(text));
+                Self::Texts(texts.mapped(present))
+            }
+            (ReadAs::Found | ReadAs::Written, values)
             | (ReadAs::Numbers, values @ Self::Numbers(_))
             | (ReadAs::Texts, values @ Self::Texts(_))
             | (ReadAs::Times, values @ Self::Times(_)) => values,
@@ -253,7 +339,7 @@ impl Values {
     }
 }
 
-/// The numbers that the texts of a column say; NaN for a missing value; nothing for other text. The decimal mark is a comma if
+/// The numbers that the texts of a column without a notation say; NaN for a missing value; nothing for other text. The decimal mark is a comma if
 /// that makes more of them numbers.
 ///
 /// ```
@@ -278,7 +364,7 @@ pub fn read_numbers(texts: &[String]) -> Vec<Option<f64>> {
     if found(&commas) > found(&points) { commas } else { points }
 }
 
-/// The time that a text says, in seconds since the start of 1970; NaN for a missing value; nothing for other text.
+/// The time that a text of a column without a notation says, in seconds since the start of 1970; NaN for a missing value; nothing for other text.
 ///
 /// ```
 /// use diad_table::read_time;

@@ -65,6 +65,9 @@ impl ColumnView for Cells {
 
     fn read(&self, _name: &str, rows: Range<usize>, wanted: ReadAs) -> Result<Values> {
         let cells = || self.0[rows.clone()].iter().map(|cell| cell.trim_ascii());
+        if wanted == ReadAs::Written {
+            return Ok(cells().map(Some).collect::<Texts>().into());
+        }
         if wanted == ReadAs::Found {
             if let Some(numbers) = cells().map(parse_number).collect::<Option<Vec<f64>>>() {
                 return Ok(Values::Numbers(numbers));
@@ -159,7 +162,7 @@ impl Picked<'_> {
     fn column(&self, pick: &Pick, name: &str, rows: Range<usize>) -> Result<Values> {
         let start = rows.start;
         let values = self.view.columns[pick.index].read(name, rows, pick.read_as)?;
-        values.read_as(pick.read_as, name, &|row| Place::Row((start + row) as u64))
+        values.picked(pick, name, &|row| Place::Row((start + row) as u64))
     }
 
     fn table(&self, columns: Vec<Values>, rows: Range<usize>) -> Result<Table> {

@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 mod column;
 mod found;
+mod notes;
 mod odd;
 mod survey;
 
@@ -98,10 +99,22 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::fit_encode`].
+    #[cfg(test)]
     pub(crate) fn fit_encode_as(source: &dyn Source, roles: &Roles, scale: Scale) -> Result<(Self, Matrix)> {
-        let version = source.version();
-        let survey = Survey::of(source, roles)?;
-        let encoder = Self::of(&survey, scale)?;
+        Self::encode_surveyed(source, &Survey::of(source, roles)?, scale)
+    }
+
+    /// An encoder for a table that was looked through, and its rows. Of a table whose matrix would have more than
+    /// [`MOST_CELLS`] values, a random sample of the rows is encoded, the same every time.
+    ///
+    /// # Errors
+    /// As [`Encoder::of`], or if the matrix does not fit into memory.
+    pub(crate) fn encode_surveyed(
+        source: &dyn Source,
+        survey: &Survey,
+        scale: Scale,
+    ) -> Result<(Self, Matrix)> {
+        let encoder = Self::of(survey, scale)?;
         tracing::info!(
             rows = survey.rows(),
             columns = encoder.columns.len(),
@@ -114,7 +127,7 @@ impl Encoder {
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
         // What the first pass saw lies within [-1, 1]; anything else was not there then.
-        if source.version() != version
+        if source.version() != survey.version()
             || matrix.rows() != rows.min(most)
             || matrix.values.iter().any(|value| value.abs() > 1.0)
         {
@@ -281,27 +294,26 @@ impl Encoder {
 
     /// What to read from a table: the features, nothing else.
     pub fn selection(&self) -> Selection {
-        let mut sources: Vec<&str> = self.columns.iter().map(Column::source).collect();
-        sources.dedup();
-        let selection = Selection::only(sources);
-        self.columns.iter().fold(selection, |selection, column| {
-            let read_as = match column.kind {
-                Kind::Number => ReadAs::Numbers,
-                Kind::Category { .. } => ReadAs::Texts,
-                Kind::Time { .. } => ReadAs::Times,
-            };
-            selection.reading(column.source(), read_as)
-        })
+        self.selected(|selection, column| selection.reading(column.source(), column.read_as()))
     }
 
     /// What to read from a table whose cells need not fit: as [`Encoder::selection`], but numbers and times are what they
-    /// are found to be.
+    /// are found to be where a cell cannot be read as the training was.
     pub fn lenient_selection(&self) -> Selection {
+        let found = |selection: Selection, column: &Column| match column.kind {
+            Kind::Category { .. } => selection.reading(column.source(), ReadAs::Texts),
+            _ => selection,
+        };
+        self.selected(found).leniently()
+    }
+
+    /// The columns of the table, read by their notations; those that have none, `otherwise`.
+    fn selected(&self, otherwise: impl Fn(Selection, &Column) -> Selection) -> Selection {
         let mut sources: Vec<&str> = self.columns.iter().map(Column::source).collect();
         sources.dedup();
-        let categories = self.columns.iter().filter(|column| matches!(column.kind, Kind::Category { .. }));
-        categories.fold(Selection::only(sources), |selection, column| {
-            selection.reading(column.source(), ReadAs::Texts)
+        self.columns.iter().fold(Selection::only(sources), |selection, column| match &column.notation {
+            Some(notation) => selection.reading_by(column.source(), column.read_as(), notation.clone()),
+            None => otherwise(selection, column),
         })
     }
 

@@ -115,20 +115,6 @@ pub enum Error {
         /// What is wrong with it.
         fault: CheckpointFault,
     },
-    /// A column holds numbers and a few other texts.
-    #[error(
-        "column {}, {place}: {} is not a number, but most other cells of the column are; correct the cell",
-        quoted(column),
-        quoted(cell)
-    )]
-    Mixed {
-        /// The column.
-        column: String,
-        /// The first bad row.
-        place: Place,
-        /// The cell's text.
-        cell: String,
-    },
     /// A cell of a feature is empty or not a number (NaN), and the training knows no such cells.
     #[error(
         "column {}, {place}: the value is missing, which it was in no training row; fill it in or remove the row",
@@ -250,9 +236,7 @@ impl Error {
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Table(error) => error.column(),
-            Self::Mixed { column, .. } | Self::Missing { column, .. } | Self::Infinite { column, .. } => {
-                Some(column)
-            }
+            Self::Missing { column, .. } | Self::Infinite { column, .. } => Some(column),
             _ => None,
         }
     }

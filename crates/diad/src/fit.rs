@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::encode::{Encoder, Matrix, Roles};
+use crate::encode::{Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
 use crate::{Checkpoints, Detector, Error, Params, Result, recipe};
@@ -101,8 +101,10 @@ impl<'a> Fitting<'a> {
     pub fn read(self) -> Result<Training<'a>> {
         let Self { params, table, roles, observe, checkpoints } = self;
         params.validate()?;
-        let (encoder, matrix) = Encoder::fit_encode_as(table, &roles, params.scale)?;
-        Ok(Training { params, encoder, matrix, observe, checkpoints })
+        let survey = Survey::of(table, &roles)?;
+        let (encoder, matrix) = Encoder::encode_surveyed(table, &survey, params.scale)?;
+        let notes = survey.notes();
+        Ok(Training { params, encoder, matrix, notes, observe, checkpoints })
     }
 }
 
@@ -112,6 +114,7 @@ pub struct Training<'a> {
     params: Params,
     encoder: Encoder,
     matrix: Matrix,
+    notes: Vec<String>,
     observe: Option<Observe<'a>>,
     checkpoints: Option<&'a mut Checkpoints>,
 }
@@ -120,6 +123,11 @@ impl Training<'_> {
     /// What the model will look at.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
+    }
+
+    /// What the user should know of how the table was read, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// How many rows it is trained on.

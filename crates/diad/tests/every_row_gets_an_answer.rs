@@ -182,6 +182,50 @@ fn a_strict_detector_refuses() {
     assert!(matches!(detector.score(&table), Err(Error::Table(_))), "a column that is not there");
 }
 
+/// Decimal commas, and days before months, are what they were in the training, whatever file the new rows come in.
+#[test]
+fn cells_are_read_by_the_rule_of_the_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, delimiter: &str, rows: &[[String; 4]]| {
+        let lines = rows.iter().map(|row| row.join(delimiter) + "\n");
+        let text: String = std::iter::once(NAMES.join(delimiter) + "\n").chain(lines).collect();
+        std::fs::write(folder.path().join(name), text).unwrap();
+        FileSource::new(folder.path().join(name))
+    };
+    let local = |[amount, size, colour, when]: [String; 4]| {
+        let (comma, [year, month, day]) = (
+            |number: String| number.replace('.', ","),
+            [0..4, 5..7, 8..10].map(|part| when[part].to_owned()),
+        );
+        [comma(amount), comma(size), colour, format!("{day}/{month}/{year}")]
+    };
+    let rows: Vec<[String; 4]> = cells(300, 6).into_iter().map(local).collect();
+    let trained = write("training.csv", ";", &rows);
+    let detector = fitted(&trained);
+    let (expected, none) = detector.score_all_noting::<f32>(&trained).unwrap();
+    assert!(none.is_empty(), "{:?}", none.sentences());
+    // Of these few dates alone, nobody could tell the day from the month.
+    let mut few: Vec<(usize, [String; 4])> =
+        rows.iter().cloned().enumerate().filter(|(_, row)| &row[3][..2] <= "12").collect();
+    few[1].1[0] = "many".into();
+    few[2].1[3] = "31/31/2024".into();
+    let cells: Vec<[String; 4]> = few.iter().map(|(_, row)| row.clone()).collect();
+    let tabs = write("few.tsv", "\t", &cells);
+    let (scores, oddities) = detector.score_all_noting::<f32>(&tabs).unwrap();
+    for (place, (row, _)) in few.iter().enumerate().filter(|(place, _)| ![1, 2].contains(place)) {
+        assert_eq!(scores[place].to_bits(), expected[*row].to_bits(), "row {row}");
+    }
+    let found: Vec<(&str, u64)> =
+        oddities.columns().iter().map(|column| (column.name.as_str(), column.unreadable)).collect();
+    assert_eq!((found, oddities.cells()), (vec![("amount", 1), ("when", 1)], 2));
+    assert!(scores[1] > expected[few[1].0] && scores[2] > expected[few[2].0]);
+    let texts = |column: usize| Values::Texts(cells.iter().map(|row| Some(row[column].as_str())).collect());
+    let table = Table::of(NAMES.map(String::from).to_vec(), (0..4).map(texts).collect()).unwrap();
+    assert_eq!(detector.score_all(&table).unwrap(), scores);
+    let error = detector.strictly().score_all(&tabs).unwrap_err().to_string();
+    assert_eq!(error, "column \"amount\", line 3: \"many\" is not a number; correct the cell");
+}
+
 /// Whatever a table in memory holds where numbers were.
 #[test]
 fn a_column_of_another_kind_is_a_column_of_odd_cells() {

@@ -35,11 +35,6 @@ fn a_header_line_alone() {
 }
 
 #[test]
-fn no_header_line() {
-    assert_snapshot!(fit_table("1.5,2\n3,4\n"), @"diad: the first line of t.csv holds only numbers; put a line with the column names above it");
-}
-
-#[test]
 fn one_row() {
     assert_snapshot!(fit_table("a,b\n1,2\n"), @"diad: a fit needs at least 2 rows, but the table has 1; give more rows");
 }
@@ -60,16 +55,8 @@ fn infinite_values() {
     assert_snapshot!(fit_table("a,b\n1,2\n4,1e999\n"), @r#"diad: column "b", line 3: the value is infinite; correct it or remove the row, or leave the column out with --ignore b"#);
 }
 
-/// Numbers in a column, but for one cell.
-fn mostly_numbers(name: &str, cell: &str) -> String {
-    let numbers: String = (0..240).map(|i| format!("{}.5,{}\n", i * 7 % 59, i % 4)).collect();
-    format!("{name},x\n{numbers}{cell},3\n")
-}
-
 #[test]
 fn text_in_a_column_of_numbers() {
-    assert_snapshot!(fit_table(mostly_numbers("n", "anna")), @r#"diad: column "n", line 242: "anna" is not a number, but most other cells of the column are; correct the cell, or take all cells as categories with --categorical n"#);
-    assert_snapshot!(fit_table(mostly_numbers("a b", &"long ".repeat(20))), @r#"diad: column "a b", line 242: "long long long long long long long long long long long long …" is not a number, but most other cells of the column are; correct the cell, or take all cells as categories with --categorical"#);
     assert_snapshot!(fit_table_with("id,x\n1,2\nanna,3\n", &["--numeric", "id"]), @r#"diad: column "id", line 3: "anna" is not a number; correct the cell, or leave the column out with --ignore id"#);
 }
 
@@ -114,25 +101,9 @@ fn rows_of_different_lengths() {
 }
 
 #[test]
-fn a_column_name_twice() {
-    assert_snapshot!(fit_table("a,b,a\n1,2,3\n"), @r#"diad: columns 1 and 3 are both named "a"; rename one of them"#);
-}
-
-#[test]
-fn a_column_without_a_name() {
-    assert_snapshot!(fit_table(",a\n0,5\n1,6\n"), @"diad: column 1 has no name; name it, or leave it out with --ignore ''");
-}
-
-#[test]
 fn a_column_that_is_not_there() {
     assert_snapshot!(fit_table_with("a,b\n1,2\n", &["--label", "fraud"]), @r#"diad: the table has no column "fraud"; its columns are "a", "b""#);
     assert_snapshot!(fit_table_with("a,b\n1,2\n", &["--ignore", "id"]), @r#"diad: the table has no column "id"; its columns are "a", "b""#);
-}
-
-#[test]
-fn other_kinds_of_files() {
-    assert_snapshot!(fit_table(b"na\xefve,b\n1,2\n"), @"diad: line 1 of t.csv is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet");
-    assert_snapshot!(fit_table(b"a,b\n1,\xff\xfe\n"), @"diad: line 2 of t.csv is not UTF-8 text; save the file as CSV in UTF-8, or as Parquet");
 }
 
 #[test]
@@ -230,7 +201,7 @@ fn a_table_that_does_not_match_the_model() {
     assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");
     assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing, which it was in no training row; fill it in or remove the row"#);
-    for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y,x,x\n1,2,3\n", "y\n1\n", ",y\n1,2\n"] {
+    for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y\n1\n", ",y\n1,2\n"] {
         folder.write("other.csv", bad);
         let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y", "--strict"]).fails();
         for sentence in [score("s.csv"), eval] {

@@ -53,17 +53,9 @@ fn cases() -> Vec<Case> {
         text("nothing but white space", "  \n\t\n", &[]),
         text("nothing but a byte order mark", "\u{feff}", &[]),
         text("a header line and blank lines", "a;b\n\n\n", &[]),
-        text("numbers as header, semicolons", "1.5;2;3\n4;5;6\n", &[]),
         text("too many cells, semicolons", "a;b\n1;2\n3;4;5\n6;7\n8;9\n", &[]),
-        text("too few cells, tabs", "a\tb\tc\n1\t2\t3\n4\t5\n6\t7\t8\n", &[]),
-        text("a name twice, vertical bars", "a|b|a\n1|2|3\n", &[]),
-        text("a column without a name, tabs", "a\t\n1\t2\n3\t4\n", &[]),
         text("an open quotation mark, semicolons", "a;b\n1;\"x\n2;y\n", &[]),
         text("a quotation mark opened in the header", "a,\"b\n1,2\n", &[]),
-        text("a word among numbers", &numbers_and("abc"), &[]),
-        text("a number with a unit", &numbers_and("12 kg"), &[]),
-        text("a decimal comma among numbers", &numbers_and("3,5"), &[]),
-        text("a date among numbers", &numbers_and("2024-01-31"), &[]),
         text("an infinite number", "x,y\n1,2\ninf,3\n", &[]),
         text("a number beyond all bounds", "x,y\n1,2\n-1e400,3\n", &[]),
         text("texts called numbers", "x,y\nred,2\nblue,3\n", &["--numeric", "x"]),
@@ -92,8 +84,6 @@ fn cases() -> Vec<Case> {
         text("JSON with a list in a cell", "{\"a\":1}\n{\"a\":[1]}\n", &[]),
         text("JSON with an object in a cell", "{\"a\":{\"b\":1}}\n", &[]),
         text("JSON with a late key", &format!("{}{{\"b\":2}}\n", "{\"a\":1}\n".repeat(1000)), &[]),
-        ("UTF-16", b"\xff\xfea\0,\0b\0".to_vec(), &[]),
-        ("Latin-1 in a cell", b"a,b\ncaf\xe9,1\n".to_vec(), &[]),
         ("Latin-1 in JSON", b"{\"a\":\"caf\xe9\"}\n".to_vec(), &[]),
         ("an archive", b"PK\x03\x04rest".to_vec(), &[]),
         ("bzip2", b"BZh91AY".to_vec(), &[]),
@@ -114,14 +104,71 @@ fn cases() -> Vec<Case> {
         ("a million columns", format!("{}\n", wide(1_000_000)).into_bytes(), &[]),
         ("a field of 100 MB", field(100 << 20), &[]),
         ("a field of 100 MB that is ignored", field(100 << 20), &["--ignore", "note"]),
-        text("numbers, texts and dates in one column", &mixed(), &[]),
-        text("a column of numbers with two words", &numbers_and("abc;1\ndef"), &["--numeric", "x"]),
         text("decimal points and commas", "x;y\n2.5;a\n1,5;b\n", &["--numeric", "x"]),
         text("a word among decimal commas", "x;y\n1,5;a\nabc;b\n", &["--numeric", "x"]),
         text("a value beyond a time", "t,y\n2024-01-31,2\n2024-02-30,3\n", &["--numeric", "t"]),
         text("a name that differs in case", "Age,y\n1,2\n3,4\n", &["--numeric", "age"]),
         ("Parquet that is cut off", b"PAR1rest".to_vec(), &[]),
     ]
+}
+
+/// Tables that people write, and that are read.
+fn understood() -> Vec<Case> {
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let rows = |row: &str, count: usize| row.repeat(count);
+    vec![
+        text("numbers as header, semicolons", "1.5;2;3\n4;5;6\n", &[]),
+        text("too few cells, tabs", "a\tb\tc\n1\t2\t3\n4\t5\n6\t7\t8\n", &[]),
+        text("too many cells in one row", &format!("a,b\n{}5,6,7\n", rows("1,2\n3,4\n", 15)), &[]),
+        text("a name twice, vertical bars", "a|b|a\n1|2|3\n4|5|6\n", &[]),
+        text("a column without a name, tabs", "a\t\n1\t2\n3\t4\n", &[]),
+        text("names of rows that have no name", &format!("a,b\n{}", rows("1,2,3\n2,5,8\n", 4)), &[]),
+        text("a title", &format!("Sales of May\n\na,b,c\n{}", rows("1,2,3\n2,5,8\n", 4)), &[]),
+        text("Excel's line", "sep=;\na;b\n1,5;2\n3,25;4\n", &[]),
+        text("a word among numbers", &numbers_and("abc"), &[]),
+        text("a number with a unit", &numbers_and("12 kg"), &[]),
+        text("a decimal comma among numbers", &numbers_and("3,5"), &[]),
+        text("a date among numbers", &numbers_and("2024-01-31"), &[]),
+        text("numbers, texts and dates in one column", &mixed(), &[]),
+        text("a column of numbers with two words", &numbers_and("abc;1\ndef"), &["--numeric", "x"]),
+        text("zip codes", "zip,y\n01234,2\n90210,3\n01234,4\n", &[]),
+        text("dates that can be read in two ways", "d,y\n02/03/2024,2\n05/04/2024,3\n01/02/2024,1\n", &[]),
+        text("and are said to have the day first", "d,y\n02/03/2024,2\n05/04/2024,3\n", &["--dates", "dmy"]),
+        text("thousands or fractions", "n,y\n\"1,234\",2\n\"5,678\",3\n", &[]),
+        ("UTF-16", [b"\xff\xfe".to_vec(), utf16("a,b\nø,2\nå,3\n")].concat(), &[]),
+        ("Latin-1 in a cell", b"a,b\ncaf\xe9,1\ntea,2\n".to_vec(), &[]),
+        ("Latin-1 in a name", b"na\xefve,b\n1,2\n3,4\n".to_vec(), &[]),
+    ]
+}
+
+#[test]
+fn what_people_write_is_read_with_a_note() {
+    let mut told = String::new();
+    for (name, content, args) in understood() {
+        let folder = Folder::new();
+        folder.write("t", content);
+        let Answer { code, stderr, .. } = folder.fit(&[&["t", "-o", "m.diad"], args].concat());
+        assert_eq!(code, Some(0), "{name}: {stderr}");
+        let scored = folder.diad(&["score", "m.diad", "t", "-o", "s.csv"]);
+        assert_eq!(scored.code, Some(0), "{name}: {}", scored.stderr);
+        let _ = writeln!(told, "{name}");
+        stderr.lines().for_each(|line| told.push_str(&format!("  {line}\n")));
+    }
+    insta::assert_snapshot!(told);
+}
+
+/// Tables as a bank, an expense sheet and a German program write them: made-up data.
+#[test]
+fn exports_are_read_without_options() {
+    for name in ["bank", "expenses", "rechnungen"] {
+        let file = format!("{}/../../fixtures/tables/{name}.csv", env!("CARGO_MANIFEST_DIR"));
+        let folder = Folder::new();
+        folder.write("t.csv", std::fs::read(file).expect("a fixture"));
+        insta::assert_snapshot!(name, folder.diad(&["inspect", "t.csv"]).succeeds());
+        assert_eq!(folder.fit(&["t.csv", "-o", "m.diad"]).code, Some(0), "{name}");
+        let scores = folder.diad(&["score", "m.diad", "t.csv", "-o", "-"]);
+        assert_eq!((scores.code, scores.stdout.lines().count()), (Some(0), 121), "{name}: {}", scores.stderr);
+    }
 }
 
 #[test]
@@ -210,6 +257,7 @@ fn likely_identifiers_are_left_out_with_a_note() {
     t.csv: 50 rows and 3 columns
 
       customer  numbers, 1 to 50; left out, because it seems to identify rows
+                  to keep it: --numeric customer or --categorical customer
       x         numbers, 0 to 6
       kind      3 categories: a, b, c
     ");

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use diad::table::{ColumnView, ReadAs, Texts, Values};
+use diad::table::{ColumnView, ReadAs, Texts, Values, seconds};
 use numpy::ndarray::{ArrayView1, ArrayViewMut1, Axis, Zip};
 use numpy::{Element, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -51,7 +51,7 @@ impl ColumnView for Truths<'_> {
     fn read(&self, _name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {
         let rows = part(&self.0, rows);
         Ok(match wanted {
-            ReadAs::Found | ReadAs::Texts => {
+            ReadAs::Found | ReadAs::Written | ReadAs::Texts => {
                 rows.iter().map(|&truth| Some(if truth { "true" } else { "false" })).collect::<Texts>().into()
             }
             _ => Values::Numbers(rows.iter().map(|&truth| f64::from(u8::from(truth))).collect()),
@@ -71,7 +71,7 @@ impl ColumnView for Times<'_> {
     }
 
     fn read(&self, _name: &str, rows: Range<usize>, _wanted: ReadAs) -> diad::table::Result<Values> {
-        let time = |&stamp: &i64| if stamp == i64::MIN { f64::NAN } else { stamp as f64 / self.unit };
+        let time = |&stamp: &i64| if stamp == i64::MIN { f64::NAN } else { seconds(stamp, self.unit) };
         Ok(Values::Times(part(&self.stamps, rows).iter().map(time).collect()))
     }
 }

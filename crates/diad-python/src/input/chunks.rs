@@ -7,12 +7,14 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use diad::table::Error;
-use diad::table::{ColumnView, ReadAs, Texts, Values};
+use diad::table::{ColumnView, ReadAs, Texts, Values, seconds};
 
 /// What a column holds, as the reader of Parquet files takes it.
 #[derive(Debug, Clone, PartialEq)]
 enum Stored {
     Numbers,
+    /// Whole numbers that may have more digits than a double.
+    Integers,
     /// So many units are a second.
     Times(f64),
     Truths,
@@ -71,9 +73,14 @@ impl ColumnView for Column {
 
     fn read(&self, name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {
         Ok(match &self.stored {
+            Stored::Integers => {
+                let mut whole = Vec::with_capacity(rows.len());
+                self.parts(rows).for_each(|(part, _)| add_integers(&part, &mut whole));
+                Values::of_integers(whole.into_iter(), wanted)
+            }
             Stored::Numbers => Values::Numbers(self.numbers(rows, 1.0)),
             Stored::Times(unit) => Values::Times(self.numbers(rows, *unit)),
-            Stored::Truths if !matches!(wanted, ReadAs::Found | ReadAs::Texts) => {
+            Stored::Truths if !matches!(wanted, ReadAs::Found | ReadAs::Written | ReadAs::Texts) => {
                 Values::Numbers(self.numbers(rows, 1.0))
             }
             Stored::Truths | Stored::Texts => {
@@ -90,12 +97,17 @@ impl ColumnView for Column {
 fn stored_as(kind: &DataType) -> Stored {
     use DataType::*;
     match kind {
-        Null | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 | Float16 | Float32
-        | Float64 | Decimal128(..) => Stored::Numbers,
+        Null | Int8 | Int16 | Int32 | UInt8 | UInt16 | UInt32 | Float16 | Float32 | Float64
+        | Decimal128(..) => Stored::Numbers,
+        Int64 | UInt64 => Stored::Integers,
         Boolean => Stored::Truths,
         Utf8 | LargeUtf8 | Utf8View => Stored::Texts,
         Date32 => Stored::Times(1.0 / 86_400.0),
         Date64 => Stored::Times(1e3),
+        Time32(TimeUnit::Second) => Stored::Times(1.0),
+        Time32(_) => Stored::Times(1e3),
+        Time64(TimeUnit::Microsecond) => Stored::Times(1e6),
+        Time64(_) => Stored::Times(1e9),
         Timestamp(unit, _) => Stored::Times(match unit {
             TimeUnit::Second => 1.0,
             TimeUnit::Millisecond => 1e3,
@@ -103,7 +115,7 @@ fn stored_as(kind: &DataType) -> Stored {
             TimeUnit::Nanosecond => 1e9,
         }),
         Dictionary(_, values) => match stored_as(values) {
-            Stored::Numbers | Stored::Texts | Stored::Truths => Stored::Texts,
+            Stored::Numbers | Stored::Integers | Stored::Texts | Stored::Truths => Stored::Texts,
             _ => Stored::Other(words(values)),
         },
         other => Stored::Other(words(other)),
@@ -116,9 +128,17 @@ fn words(kind: &DataType) -> String {
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "list".into(),
         DataType::Struct(_) => "struct".into(),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "binary".into(),
-        DataType::Time32(_) | DataType::Time64(_) => "time".into(),
         DataType::Duration(_) => "duration".into(),
         other => other.to_string(),
+    }
+}
+
+/// Adds the whole numbers of an array, nothing for missing ones.
+fn add_integers(array: &ArrayRef, out: &mut Vec<Option<i128>>) {
+    if array.data_type() == &DataType::UInt64 {
+        out.extend(array.as_primitive::<UInt64Type>().iter().map(|cell| cell.map(i128::from)));
+    } else {
+        out.extend(array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(i128::from)));
     }
 }
 
@@ -153,19 +173,27 @@ fn add_numbers(array: &ArrayRef, unit: f64, out: &mut Vec<f64>) {
             primitive!(Decimal128Type, |&value| value as f64 / scale)
         }
         DataType::Date32 => primitive!(Date32Type, |&value| f64::from(value) / unit),
-        DataType::Date64 => primitive!(Date64Type, |&value| value as f64 / unit),
+        DataType::Date64 => primitive!(Date64Type, |&value| seconds(value, unit)),
         DataType::Timestamp(TimeUnit::Second, _) => {
-            primitive!(TimestampSecondType, |&value| value as f64 / unit)
+            primitive!(TimestampSecondType, |&value| seconds(value, unit))
         }
         DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            primitive!(TimestampMillisecondType, |&value| value as f64 / unit)
+            primitive!(TimestampMillisecondType, |&value| seconds(value, unit))
         }
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            primitive!(TimestampMicrosecondType, |&value| value as f64 / unit)
+            primitive!(TimestampMicrosecondType, |&value| seconds(value, unit))
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            primitive!(TimestampNanosecondType, |&value| value as f64 / unit)
+            primitive!(TimestampNanosecondType, |&value| seconds(value, unit))
         }
+        DataType::Time32(TimeUnit::Second) => {
+            primitive!(Time32SecondType, |&value| seconds(value.into(), unit))
+        }
+        DataType::Time32(_) => primitive!(Time32MillisecondType, |&value| seconds(value.into(), unit)),
+        DataType::Time64(TimeUnit::Microsecond) => {
+            primitive!(Time64MicrosecondType, |&value| seconds(value, unit))
+        }
+        DataType::Time64(_) => primitive!(Time64NanosecondType, |&value| seconds(value, unit)),
         DataType::Boolean => {
             let truths = array.as_boolean().iter();
             out.extend(truths.map(|cell| cell.map_or(f64::NAN, |truth| f64::from(u8::from(truth)))));
@@ -200,7 +228,7 @@ fn texts<'a>(array: &'a ArrayRef, levels: &'a [Option<String>]) -> Vec<Option<&'
 fn levels(array: &ArrayRef) -> Vec<Option<String>> {
     let DataType::Dictionary(_, kind) = array.data_type() else { return Vec::new() };
     let values = array.as_any_dictionary().values();
-    if stored_as(kind) == Stored::Numbers {
+    if matches!(stored_as(kind), Stored::Numbers | Stored::Integers) {
         let mut numbers = Vec::new();
         add_numbers(values, 1.0, &mut numbers);
         return numbers.into_iter().map(|number| (!number.is_nan()).then(|| number.to_string())).collect();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::flat::array;
 use super::schema::Kind;
-use crate::{ReadAs, Texts, Values};
+use crate::{ReadAs, Texts, Values, seconds};
 
 /// The buffers of a column of so many rows, checked to be long enough.
 #[derive(Debug)]
@@ -55,7 +55,10 @@ impl Stored {
             Kind::Float { bytes: 4 } => f64::from(f32::from_le_bytes(array(values, 4 * row)?)),
             Kind::Float { .. } => f64::from_le_bytes(array(values, 8 * row)?),
             Kind::Decimal { bytes, unit } => whole(values, row, bytes, true)? as f64 / unit,
-            Kind::Time { bytes, unit } => whole(values, row, bytes, true)? as f64 / unit,
+            Kind::Time { bytes, unit } if unit < 1.0 => whole(values, row, bytes, true)? as f64 / unit,
+            Kind::Time { bytes, unit } => {
+                seconds(i64::try_from(whole(values, row, bytes, true)?).ok()?, unit)
+            }
             Kind::Bool => f64::from(u8::from(bit(values, row))),
             _ => return None,
         })
@@ -103,9 +106,13 @@ impl Stored {
         let present = |row: usize| self.is_there(row);
         match self.kind {
             Kind::Null => Some(Values::Numbers(vec![f64::NAN; rows.len()])),
-            Kind::Bool if matches!(read_as, ReadAs::Found | ReadAs::Texts) => {
+            Kind::Bool if matches!(read_as, ReadAs::Found | ReadAs::Written | ReadAs::Texts) => {
                 let word = |row| if bit(&self.values, row) { "true" } else { "false" };
                 Some(Values::Texts(rows.map(|row| present(row).then(|| word(row))).collect()))
+            }
+            Kind::Int { bytes: 8, signed } => {
+                let cell = |row: usize| if present(row) { whole(&self.values, row, 8, signed) } else { None };
+                Some(Values::of_integers(rows.map(cell), read_as))
             }
             Kind::Text { .. } | Kind::TextView => {
                 let text = |row: usize| {

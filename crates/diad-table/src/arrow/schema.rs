@@ -138,7 +138,14 @@ fn kind_of(tag: u8, flat: Flat<'_>) -> (Kind, usize, usize) {
             let unit = second(flat.short(0, 0));
             (unit.map_or(Kind::Other("timestamp"), |unit| Kind::Time { bytes: 8, unit }), 2, 0)
         }
-        9 => (Kind::Other("time"), 2, 0),
+        // A time of a day.
+        9 => {
+            let (unit, bits) = (second(flat.short(0, 1)), flat.int(1, 32));
+            let time = unit
+                .filter(|_| matches!(bits, 32 | 64))
+                .map(|unit| Kind::Time { bytes: bits as usize / 8, unit });
+            (time.unwrap_or(Kind::Other("time")), 2, 0)
+        }
         11 | 18 => (Kind::Other("interval"), 2, 0),
         12 | 17 | 21 => (Kind::Other("list"), 2, 0),
         13 => (Kind::Other("struct"), 1, 0),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{AsinhScale, Isa, asinh, spreads};
-use crate::table::TimePart;
+use crate::table::{Notation, ReadAs, TimePart};
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
 const LARGEST_SCALED: f64 = 1e30;
@@ -111,6 +111,9 @@ pub struct Column {
     pub(crate) bend: Option<Bend>,
     /// Missing numbers, if the training rows had any.
     pub gaps: Option<Gaps>,
+    /// How its text is read; models of the first versions have one rule for all columns instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notation: Option<Notation>,
 }
 
 impl Column {
@@ -130,6 +133,15 @@ impl Column {
     /// Whether a feature says where its values are missing.
     pub(crate) fn tells_gaps(&self) -> bool {
         self.gaps.is_some_and(|gaps| !gaps.told)
+    }
+
+    /// What its cells are read as.
+    pub(super) fn read_as(&self) -> ReadAs {
+        match self.kind {
+            Kind::Number => ReadAs::Numbers,
+            Kind::Category { .. } => ReadAs::Texts,
+            Kind::Time { .. } => ReadAs::Times,
+        }
     }
 
     /// The categories, most frequent first; none for numbers.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::column::{Column, Kind, Level};
 use super::odd::{OddCell, Oddity};
 use crate::Result;
-use crate::table::{Table, Texts, TimePart, Values, read_numbers, read_time};
+use crate::table::{Notation, Table, Texts, TimePart, Values, read_numbers, read_time};
 
 /// Numbers of this size may be seconds since the start of 1970.
 const SECONDS: f64 = 1e7;
@@ -39,14 +39,15 @@ pub(super) fn values_of<'a>(
 ) -> (Cow<'a, [f64]>, Vec<OddCell>) {
     let found = match (&column.kind, values) {
         (_, Values::Encoded(values)) => Cow::Borrowed(&values[..]),
-        (Kind::Category { levels, .. }, values) => Cow::Owned(level_positions(levels, &values.as_texts())),
+        (Kind::Category { levels, .. }, values) => {
+            Cow::Owned(level_positions(levels, &values.as_texts(), column.notation.as_ref()))
+        }
         (Kind::Number, Values::Numbers(values)) => Cow::Borrowed(&values[..]),
-        (Kind::Number, Values::Texts(texts)) => Cow::Owned(each(texts, &read_numbers(texts.levels()))),
+        (Kind::Number, Values::Texts(texts)) => Cow::Owned(each(texts, &numbers(column, texts.levels()))),
         (Kind::Number, Values::Times(values)) if column.max.abs() >= SECONDS => Cow::Borrowed(&values[..]),
         (Kind::Time { part, .. }, Values::Times(values)) => parts(*part, values),
         (Kind::Time { part, .. }, Values::Texts(texts)) => {
-            let said: Vec<Option<f64>> = texts.levels().iter().map(|text| read_time(text)).collect();
-            parts(*part, &each(texts, &said))
+            parts(*part, &each(texts, &times(column, texts.levels())))
         }
         (_, Values::Numbers(values) | Values::Times(values)) => {
             let unreadable = |value: &f64| if value.is_nan() { *value } else { Oddity::Unreadable.mark() };
@@ -73,6 +74,23 @@ fn parts(part: TimePart, times: &[f64]) -> Cow<'static, [f64]> {
     Cow::Owned(times.iter().map(of).collect())
 }
 
+/// The numbers that texts say by the rule of the training. Models of the first versions had one rule for all columns.
+fn numbers(column: &Column, texts: &[String]) -> Vec<Option<f64>> {
+    match &column.notation {
+        Some(notation) => texts.iter().map(|text| notation.number(text)).collect(),
+        None => read_numbers(texts),
+    }
+}
+
+/// The times that texts say by the rule of the training.
+fn times(column: &Column, texts: &[String]) -> Vec<Option<f64>> {
+    let time = |text: &String| match &column.notation {
+        Some(notation) => notation.time(text),
+        None => read_time(text),
+    };
+    texts.iter().map(time).collect()
+}
+
 /// What the text of each row says, by what the different texts say; a mark where it says nothing.
 fn each(texts: &Texts, said: &[Option<f64>]) -> Vec<f64> {
     let said: Vec<f64> = said.iter().map(|said| said.unwrap_or_else(|| Oddity::Unreadable.mark())).collect();
@@ -81,11 +99,15 @@ fn each(texts: &Texts, said: &[Option<f64>]) -> Vec<f64> {
 
 /// The positions of categories; one more than the last for those that are not known, and NaN for a missing one if none was in
 /// the training.
-fn level_positions(levels: &[Level], texts: &Texts) -> Vec<f64> {
+fn level_positions(levels: &[Level], texts: &Texts, notation: Option<&Notation>) -> Vec<f64> {
     let known: HashMap<Option<&str>, f64> =
         levels.iter().enumerate().map(|(position, level)| (level.name.as_deref(), position as f64)).collect();
     let position = |name: &str| known.get(&Some(name)).copied().unwrap_or(levels.len() as f64);
     let missing = known.get(&None).copied().unwrap_or(f64::NAN);
-    let found: Vec<f64> = texts.levels().iter().map(|name| position(name)).collect();
+    let found = texts.levels().iter().map(|text| match notation {
+        Some(notation) => notation.text(text).map_or(missing, |name| position(&name)),
+        None => position(text),
+    });
+    let found: Vec<f64> = found.collect();
     texts.codes().map(|code| code.map_or(missing, |code| found[code])).collect()
 }

@@ -6,9 +6,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::column::{Bend, Column, Gaps, Kind, Level, MOST_LEVELS, places_of};
+use super::notes;
 use crate::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{self, Place, ReadAs, Selection, Source, Table, TimePart, Values};
+use crate::table::{self, About, DateOrder, Hints, Notation, Place, ReadAs, Selection, Source, Table};
+use crate::table::{Tally, TimePart, Understood, Values, Version};
 use crate::{Error, Result};
 
 /// Most cells kept of a table to find medians and spreads.
@@ -21,8 +23,6 @@ const TEXT_SHARE: usize = 8;
 const ROWS_TO_TELL: u64 = 20;
 /// From which share of different texts on they are taken for identifiers.
 const IDENTIFIER_SHARE: f64 = 0.9;
-/// A column with this many different numbers, on more than half of its rows, is one of numbers with errors in it.
-const MANY_NUMBERS: usize = 50;
 
 /// What the user says about columns. All others are taken as what they seem to be.
 ///
@@ -36,6 +36,7 @@ const MANY_NUMBERS: usize = 50;
 pub struct Roles {
     ignored: Vec<String>,
     read_as: Vec<(String, ReadAs)>,
+    dates: Option<DateOrder>,
 }
 
 impl Roles {
@@ -51,7 +52,14 @@ impl Roles {
         self
     }
 
-    /// Takes the values of a column as numbers, also if they seem to be identifiers. Any other text is an error.
+    /// Says whether the day or the month comes first in dates such as 01/02/2024.
+    pub fn dates(mut self, order: DateOrder) -> Self {
+        self.dates = Some(order);
+        self
+    }
+
+    /// Takes the values of a column as numbers, also if they seem to be identifiers or codes. Other texts are missing values,
+    /// or an error if they are half of the cells.
     pub fn numeric(mut self, name: impl Into<String>) -> Self {
         self.read_as.push((name.into(), ReadAs::Numbers));
         self
@@ -126,6 +134,12 @@ pub struct Surveyed {
     pub uncounted: u64,
     /// Why it is left out, if it is.
     pub left_out: Option<Reason>,
+    /// How its text is read.
+    pub understood: Understood,
+    /// Rows with an infinite number, and the first of them, if there are any. A fit refuses them.
+    pub infinite: Option<(u64, Place)>,
+    /// Whether it has no name in the table.
+    pub unnamed: bool,
     /// Some of its numbers or times, in ascending order.
     sample: Vec<f64>,
     /// Smallest and largest value of each part of the times, over all rows.
@@ -154,26 +168,56 @@ pub struct Survey {
     rows: u64,
     columns: Vec<Surveyed>,
     ignored: Vec<String>,
+    /// What the reader has to say of the table.
+    said: Vec<String>,
+    /// What tells whether the source has changed since.
+    version: Option<Version>,
 }
 
 impl Survey {
     /// Looks through a whole table.
     ///
     /// # Errors
-    /// If it cannot be read, a number is infinite, a column of numbers has a few other texts, or a named column is not
-    /// there.
+    /// If it cannot be read, a number is infinite, a column that is to hold numbers does not, or a named column is not there.
     pub fn of(source: &dyn Source, roles: &Roles) -> Result<Self> {
-        let mut texts = Vec::new();
-        loop {
-            let pass = Pass::over(source, roles, &texts)?;
-            // A column whose kind changed on the way is read once more, as texts.
-            let changed: Vec<String> =
-                pass.columns.iter().filter(|seen| seen.kinds() > 1).map(|seen| seen.name.clone()).collect();
-            if changed.is_empty() {
-                return pass.finish(roles);
-            }
-            texts.extend(changed);
+        let survey = Self::gather(source, roles, false)?;
+        match survey.columns.iter().find_map(|column| Some((column, column.infinite?))) {
+            Some((column, (_, place))) => Err(Error::Infinite { column: column.name.clone(), place }),
+            None => Ok(survey),
         }
+    }
+
+    /// Looks through a whole table, and goes on where a fit would stop: at infinite numbers, and at texts in columns that are
+    /// to hold numbers.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or a named column is not there.
+    pub fn of_any(source: &dyn Source, roles: &Roles) -> Result<Self> {
+        Self::gather(source, roles, true)
+    }
+
+    fn gather(source: &dyn Source, roles: &Roles, lenient: bool) -> Result<Self> {
+        let version = source.version();
+        let first = Pass::over(source, roles, None)?;
+        let tallies: Vec<Tally> = first.columns.iter().map(|seen| seen.tally.clone()).collect();
+        let asked: Vec<Option<ReadAs>> = first.columns.iter().map(|seen| roles.asked(&seen.name)).collect();
+        let hints = Hints { semicolons: first.about.semicolons, dates: roles.dates };
+        let mut understood = table::understood(&tallies, &asked, hints);
+        if lenient {
+            understood.iter_mut().for_each(|column| column.notation.stray |= column.stray_rows > 0);
+        }
+        // Columns that were not read at once as what they are in the end are read once more.
+        let is_done = |(seen, understood): (&Seen, &Understood)| seen.is_read_as(understood.read_as);
+        if first.columns.iter().zip(&understood).all(is_done) {
+            return Ok(first.finish(roles, understood, version));
+        }
+        drop(first);
+        Ok(Pass::over(source, roles, Some(&understood))?.finish(roles, understood, version))
+    }
+
+    /// What the source had to say of whether it has changed, before it was looked through.
+    pub(super) fn version(&self) -> Option<Version> {
+        self.version
     }
 
     /// Number of rows.
@@ -189,6 +233,16 @@ impl Survey {
     /// The columns that were to be ignored.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
+    }
+
+    /// What the reader has to say of the table as a whole, a sentence each.
+    pub fn said(&self) -> &[String] {
+        &self.said
+    }
+
+    /// What the user should know of how the table was read, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        self.said.iter().cloned().chain(self.columns.iter().flat_map(notes::of_column)).collect()
     }
 
     /// The columns that are left out although nobody asked for it.
@@ -246,9 +300,14 @@ impl Surveyed {
                 let middle = self.sample.get(self.sample.len() / 2).copied().unwrap_or(min);
                 let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
                 debug_assert!(self.missing < rows);
-                vec![Column { name: self.name.clone(), kind: Kind::Number, min, max, bend, gaps }]
+                let notation = self.notation();
+                vec![Column { name: self.name.clone(), kind: Kind::Number, min, max, bend, gaps, notation }]
             }
         }
+    }
+
+    fn notation(&self) -> Option<Notation> {
+        Some(self.understood.notation.clone())
     }
 
     fn category(&self) -> Column {
@@ -265,7 +324,8 @@ impl Surveyed {
         let mut counts: Vec<u64> = levels.iter().map(|level| level.rows).collect();
         counts.extend(counts.last().copied().filter(|_| others > 0));
         let kind = Kind::Category { levels, others, places: places_of(&counts) };
-        Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None }
+        let notation = self.notation();
+        Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None, notation }
     }
 
     /// A part of the time, if it differs between rows. When it was is only judged on a bent scale.
@@ -280,7 +340,8 @@ impl Surveyed {
         let is_date = part == TimePart::Date;
         let bend = if is_date { find_bend(&values) } else { None };
         let used = min < max && !(is_date && scale == Scale::Linear);
-        used.then_some(Column { name, kind, min, max, bend, gaps })
+        let notation = self.notation();
+        used.then_some(Column { name, kind, min, max, bend, gaps, notation })
     }
 }
 
@@ -289,6 +350,7 @@ struct Pass {
     columns: Vec<Seen>,
     rows: u64,
     sample: RowSample,
+    about: About,
 }
 
 /// What one pass has seen of a column.
@@ -309,18 +371,20 @@ struct Seen {
     /// Bytes of the texts that are counted.
     bytes: usize,
     uncounted: u64,
-    first_word: Option<(Place, String)>,
+    infinite: Option<(u64, Place)>,
+    tally: Tally,
 }
 
 impl Pass {
-    fn over(source: &dyn Source, roles: &Roles, texts: &[String]) -> Result<Self> {
+    /// Looks through a table whose columns are not known yet, or are.
+    fn over(source: &dyn Source, roles: &Roles, known: Option<&[Understood]>) -> Result<Self> {
         let ignored: Vec<&str> = roles.ignored.iter().map(String::as_str).collect();
-        let mut selection = Selection::except(&ignored);
-        for (name, read_as) in &roles.read_as {
-            selection = selection.reading(name, *read_as);
-        }
-        for name in texts {
-            selection = selection.reading(name, ReadAs::Texts);
+        let mut selection = Selection::except(&ignored).as_written();
+        if let Some(known) = known {
+            let names = source.open(&selection)?.names().to_vec();
+            for (name, column) in names.into_iter().zip(known) {
+                selection = selection.reading_by(name, column.read_as, column.notation.clone());
+            }
         }
         let mut reader = source.open(&selection)?;
         let names = reader.names().to_vec();
@@ -333,28 +397,34 @@ impl Pass {
         if columns.is_empty() {
             return Err(Error::NoFeatures);
         }
-        let mut pass = Self { sample: RowSample::new(columns.len()), columns, rows: 0 };
+        let mut pass =
+            Self { sample: RowSample::new(columns.len()), columns, rows: 0, about: About::default() };
         while let Some(batch) = reader.next_batch()? {
             // What all columns have left of their share of the memory.
-            let kept: usize = pass.columns.iter().map(|seen| seen.bytes).sum();
+            let kept: usize = pass.columns.iter().map(|seen| seen.bytes + seen.tally.bytes()).sum();
             let left = (table::memory_limit() / TEXT_SHARE).saturating_sub(kept);
             for (index, seen) in pass.columns.iter_mut().enumerate() {
-                seen.add(&batch, index, seen.bytes + left)?;
+                seen.add(&batch, index, seen.bytes + left);
+                if known.is_none() {
+                    seen.tally.add(&batch, index, seen.tally.bytes() + left);
+                }
             }
             pass.sample.add(&batch);
             pass.rows += batch.rows() as u64;
         }
+        pass.about = reader.about();
         Ok(pass)
     }
 
-    fn finish(self, roles: &Roles) -> Result<Survey> {
-        let (rows, sample) = (self.rows, self.sample);
-        let column = |(index, seen): (usize, Seen)| {
+    fn finish(self, roles: &Roles, understood: Vec<Understood>, version: Option<Version>) -> Survey {
+        let (rows, sample, about) = (self.rows, self.sample, self.about);
+        let column = |(index, (seen, understood)): (usize, (Seen, Understood))| {
             let asked = roles.asked(&seen.name);
-            seen.finish(sample.column(index), rows, asked)
+            let unnamed = about.unnamed.contains(&seen.name);
+            seen.finish(sample.column(index), rows, asked, understood, unnamed)
         };
-        let columns = self.columns.into_iter().enumerate().map(column).collect::<Result<Vec<Surveyed>>>()?;
-        Ok(Survey { rows, columns, ignored: roles.ignored.clone() })
+        let columns = self.columns.into_iter().zip(understood).enumerate().map(column).collect();
+        Survey { rows, columns, ignored: roles.ignored.clone(), said: about.notes, version }
     }
 }
 
@@ -375,21 +445,27 @@ impl Seen {
             counts: HashMap::new(),
             bytes: 0,
             uncounted: 0,
-            first_word: None,
+            infinite: None,
+            tally: Tally::default(),
         }
     }
 
-    /// How many kinds of values it has.
-    fn kinds(&self) -> usize {
-        usize::from(self.numbers) + usize::from(self.texts) + usize::from(self.times)
+    /// Whether all its values were read as what they are.
+    fn is_read_as(&self, read_as: ReadAs) -> bool {
+        match read_as {
+            ReadAs::Texts => !self.numbers && !self.times,
+            ReadAs::Times => !self.numbers && !self.texts,
+            _ => !self.texts && !self.times,
+        }
     }
 
     /// Adds the cells of a batch. Of different texts no more than `most` bytes are kept.
-    fn add(&mut self, batch: &Table, index: usize, most: usize) -> Result<()> {
+    fn add(&mut self, batch: &Table, index: usize, most: usize) {
         match batch.values(index) {
             Values::Numbers(values) | Values::Encoded(values) => {
                 if let Some(row) = values.iter().position(|value| value.is_infinite()) {
-                    return Err(Error::Infinite { column: self.name.clone(), place: batch.place(row) });
+                    let rows = values.iter().filter(|value| value.is_infinite()).count() as u64;
+                    self.infinite.get_or_insert((0, batch.place(row))).0 += rows;
                 }
                 self.numbers |= self.add_numbers(values);
             }
@@ -414,15 +490,8 @@ impl Seen {
                 for (text, &rows) in texts.levels().iter().zip(&rows) {
                     self.count(text, rows, most);
                 }
-                if self.first_word.is_none()
-                    && let Some(word) = texts.levels().iter().position(|text| text.parse::<f64>().is_err())
-                    && let Some(row) = texts.codes().position(|code| code == Some(word))
-                {
-                    self.first_word = Some((batch.place(row), texts.levels()[word].clone()));
-                }
             }
         }
-        Ok(())
     }
 
     /// Adds numbers or times; says whether there were any.
@@ -431,6 +500,9 @@ impl Seen {
         for &value in values {
             if value.is_nan() {
                 self.missing += 1;
+                continue;
+            }
+            if value.is_infinite() {
                 continue;
             }
             self.min = self.min.min(value);
@@ -459,19 +531,22 @@ impl Seen {
         }
     }
 
-    fn finish(self, sample: Vec<f64>, rows: u64, asked: Option<ReadAs>) -> Result<Surveyed> {
-        let mut texts: Vec<(String, u64)> = self.counts.into_iter().collect();
-        texts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        let read_as = match (self.texts, self.times) {
-            (true, _) => ReadAs::Texts,
-            (_, true) => ReadAs::Times,
-            _ => ReadAs::Numbers,
-        };
+    fn finish(
+        self,
+        sample: Vec<f64>,
+        rows: u64,
+        asked: Option<ReadAs>,
+        understood: Understood,
+        unnamed: bool,
+    ) -> Surveyed {
+        let texts = counted(self.counts, &understood.notation);
+        let read_as = understood.read_as;
         let present = rows - self.missing;
         let enough = present >= ROWS_TO_TELL;
         let distinct = texts.len() as f64;
         let counted = self.counts_by.is_some_and(|by| !by.is_nan()) && self.missing == 0;
-        let named = self.whole && named_like_identifier(&self.name) && sample.windows(2).all(|p| p[0] < p[1]);
+        let named = unnamed || named_like_identifier(&self.name);
+        let named = self.whole && named && sample.windows(2).all(|p| p[0] < p[1]);
         let left_out = match (present, read_as, asked) {
             (0, ..) => Some(Reason::AllMissing),
             (_, ReadAs::Texts, _) if texts.len() == 1 && self.missing == 0 => Some(Reason::Constant),
@@ -484,17 +559,6 @@ impl Seen {
             (_, ReadAs::Numbers, _) if enough && (counted || named) => Some(Reason::Identifier),
             _ => None,
         };
-        // Whole numbers with a few other texts may well be identifiers; other numbers are not.
-        let numbers = texts.iter().filter_map(|(text, rows)| Some((text.parse::<f64>().ok()?, rows)));
-        let (different, held) = numbers.clone().fold((0, 0), |(n, held), (_, rows)| (n + 1, held + rows));
-        let fractions = numbers.clone().any(|(number, _)| number.fract() != 0.0);
-        if let (ReadAs::Texts, None, Some((place, cell))) = (read_as, asked, self.first_word)
-            && different > MANY_NUMBERS
-            && held * 2 > present
-            && (left_out.is_none() || fractions)
-        {
-            return Err(Error::Mixed { column: self.name, place, cell });
-        }
         let mut surveyed = Surveyed {
             name: self.name,
             read_as,
@@ -504,14 +568,32 @@ impl Seen {
             texts,
             uncounted: self.uncounted,
             left_out,
+            understood,
+            infinite: self.infinite,
+            unnamed,
             sample,
             parts: self.parts,
         };
         if read_as == ReadAs::Times && surveyed.min == surveyed.max {
             surveyed.left_out.get_or_insert(Reason::OneTime);
         }
-        Ok(surveyed)
+        surveyed
     }
+}
+
+/// Texts by what they mean, the most frequent first.
+fn counted(counts: HashMap<String, u64>, notation: &Notation) -> Vec<(String, u64)> {
+    let mut meant: HashMap<String, u64> = HashMap::with_capacity(counts.len());
+    for (text, rows) in counts {
+        if let Some(meaning) = notation.text(&text) {
+            let same = *meaning == *text;
+            let meaning = if same { None } else { Some(meaning.into_owned()) };
+            *meant.entry(meaning.unwrap_or(text)).or_default() += rows;
+        }
+    }
+    let mut texts: Vec<(String, u64)> = meant.into_iter().collect();
+    texts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    texts
 }
 
 /// Whether a column is named as columns of identifiers are.

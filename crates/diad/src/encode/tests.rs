@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::{BATCH_ROWS, Texts};
+use crate::table::{BATCH_ROWS, ReadAs, Texts};
 
 fn table(columns: &[(&str, &[f64])]) -> Table {
     let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -189,16 +189,19 @@ fn unknown_and_rare_categories_have_places() {
 }
 
 #[test]
-fn numbers_with_a_few_words_are_an_error_unless_the_user_says_what_they_are() {
+fn a_few_words_among_numbers_are_missing_values_unless_the_user_says_what_they_are() {
     let cells = (0..200).map(|i| Some(if i == 150 { "oops".to_owned() } else { format!("{}.5", i % 90) }));
     let broken = Table::of(vec!["x".into()], vec![cells.collect::<Texts>().into()]).unwrap();
-    let error = Survey::of(&broken, &Roles::default()).unwrap_err();
+    let survey = Survey::of(&broken, &Roles::default()).unwrap();
+    assert_eq!((survey.columns()[0].read_as, survey.columns()[0].missing), (ReadAs::Numbers, 1));
     assert_eq!(
-        error.to_string(),
-        "column \"x\", row 150 (counted from 0): \"oops\" is not a number, but most other cells of the column \
-         are; correct the cell"
+        survey.notes(),
+        [
+            "column \"x\" has 1 cell that is not a number (\"oops\" in row 150 (counted from 0)); it is taken as missing"
+        ]
     );
-    assert!(Survey::of(&broken, &Roles::default().categorical("x")).is_ok());
+    let texts = Survey::of(&broken, &Roles::default().categorical("x")).unwrap();
+    assert_eq!((texts.columns()[0].read_as, texts.columns()[0].missing), (ReadAs::Texts, 0));
 }
 
 #[test]

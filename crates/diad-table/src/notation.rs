@@ -1,0 +1,187 @@
+//! How the text of a column is read: the one rule that makes a value of a cell, whatever file it came from.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{moment, number};
+
+/// Whether the day or the month comes first in dates such as 01/02/2024.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DateOrder {
+    /// The day first.
+    Dmy,
+    /// The month first.
+    Mdy,
+}
+
+/// How the text of a column is read. A model remembers it, so that new rows are read as those of the training were.
+///
+/// ```
+/// use diad_table::{DateOrder, Notation};
+///
+/// let german = Notation { decimal_comma: true, ..Notation::default() };
+/// assert_eq!(german.number("1.234,50 €"), Some(1234.5));
+/// assert!(german.number("k. A.").is_none() && german.number("n/a").is_some_and(f64::is_nan));
+/// let american = Notation { dates: Some(DateOrder::Mdy), ..Notation::default() };
+/// assert_eq!(american.time("1/31/1970"), Some(30.0 * 86_400.0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notation {
+    /// Whether the decimal mark is a comma.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub decimal_comma: bool,
+    /// Which of day and month comes first, where that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dates: Option<DateOrder>,
+    /// Whether the column had cells that are no numbers or times: they are missing values.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stray: bool,
+    /// What truth values are called, no and yes, if the column has nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truths: Option<[String; 2]>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Pairs of words for no and yes.
+const TRUTHS: [[&str; 2]; 5] = [["false", "true"], ["no", "yes"], ["f", "t"], ["n", "y"], ["off", "on"]];
+
+/// What a missing value may be written as, apart from an empty cell.
+const MISSING: [&str; 15] = [
+    "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "nat", "\\n", "n.a.", "(null)", "-nan", "#na",
+    "#n/a n/a",
+];
+
+impl Notation {
+    /// A number; NaN for a missing value; nothing for other text.
+    pub fn number(&self, cell: &str) -> Option<f64> {
+        let cell = trimmed(cell);
+        if is_missing(cell) {
+            return Some(f64::NAN);
+        }
+        if let Some(number) = self.present_number(cell) {
+            return Some(number);
+        }
+        // A column of truth values may have been one of noughts and ones.
+        match truth(cell) {
+            Some((0, truth)) => Some(f64::from(u8::from(truth))),
+            _ => self.stray.then_some(f64::NAN),
+        }
+    }
+
+    /// A number that is there.
+    pub(crate) fn present_number(&self, cell: &str) -> Option<f64> {
+        if !self.decimal_comma
+            && let Ok(number) = cell.parse::<f64>()
+        {
+            return Some(number);
+        }
+        number::written(cell, self.decimal_comma).map(|found| found.value)
+    }
+
+    /// A time as seconds since the start of 1970; NaN for a missing value; nothing for other text.
+    pub fn time(&self, cell: &str) -> Option<f64> {
+        let cell = trimmed(cell);
+        if is_missing(cell) {
+            return Some(f64::NAN);
+        }
+        let time = moment::iso(cell.as_bytes()).or_else(|| moment::read(cell)?.by(self.dates));
+        time.or_else(|| self.stray.then_some(f64::NAN))
+    }
+
+    /// A text; nothing for a missing one. Truth values have one spelling, and whole numbers have no decimal places.
+    pub fn text<'a>(&'a self, cell: &'a str) -> Option<Cow<'a, str>> {
+        let cell = trimmed(cell);
+        if is_missing(cell) {
+            return None;
+        }
+        if let Some(truths) = &self.truths {
+            let is = match (cell, truth(cell)) {
+                (_, Some((_, is))) => Some(is),
+                ("0" | "0.0", _) => Some(false),
+                ("1" | "1.0", _) => Some(true),
+                _ => None,
+            };
+            if let Some(is) = is {
+                return Some(Cow::Borrowed(&truths[usize::from(is)]));
+            }
+        }
+        Some(Cow::Borrowed(whole(cell)))
+    }
+}
+
+/// The text of a cell without the white space around it.
+pub(crate) fn trimmed(cell: &str) -> &str {
+    let plain = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_graphic());
+    if plain(cell.as_bytes().first()) && plain(cell.as_bytes().last()) { cell } else { cell.trim() }
+}
+
+/// Whether a cell holds no value, by its text.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    cell.is_empty() || (cell.len() <= 8 && MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word)))
+}
+
+/// Whether a word says no or yes, and in which pair of words it does.
+pub(crate) fn truth(cell: &str) -> Option<(usize, bool)> {
+    if cell.len() > 5 {
+        return None;
+    }
+    let place = |pair: &[&str; 2]| pair.iter().position(|word| cell.eq_ignore_ascii_case(word));
+    TRUTHS.iter().enumerate().find_map(|(pair, words)| place(words).map(|place| (pair, place == 1)))
+}
+
+/// A whole number without the decimal places that some programs give it; any other text as it is.
+fn whole(cell: &str) -> &str {
+    match cell.strip_suffix(".0") {
+        Some(whole) if is_whole(whole) => whole,
+        _ => cell,
+    }
+}
+
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_values_have_one_spelling() {
+        let notation = Notation { truths: Some(["No".into(), "Yes".into()]), ..Notation::default() };
+        for cell in ["Yes", "yes", "TRUE", "true", "y", "1", "T", "on"] {
+            assert_eq!(notation.text(cell).as_deref(), Some("Yes"), "{cell}");
+        }
+        assert_eq!(notation.text(" FALSE ").as_deref(), Some("No"));
+        assert_eq!(notation.text("maybe").as_deref(), Some("maybe"));
+        assert_eq!(notation.text("NA"), None);
+    }
+
+    #[test]
+    fn texts_are_as_they_are_written_but_for_decimal_places_of_whole_numbers() {
+        let plain = Notation::default();
+        for (cell, text) in
+            [("12.0", "12"), ("-3.0", "-3"), ("1.10", "1.10"), ("01", "01"), ("a.0", "a.0"), (".0", ".0")]
+        {
+            assert_eq!(plain.text(cell).as_deref(), Some(text));
+        }
+        assert_eq!(plain.text("\u{a0}x "), Some("x".into()));
+    }
+
+    #[test]
+    fn truth_values_are_numbers_where_numbers_are_wanted() {
+        let plain = Notation::default();
+        assert_eq!(["true", "False", "yes"].map(|cell| plain.number(cell)), [Some(1.0), Some(0.0), None]);
+        let stray = Notation { stray: true, ..Notation::default() };
+        assert!(
+            stray.number("pending").is_some_and(f64::is_nan) && stray.time("soon").is_some_and(f64::is_nan)
+        );
+    }
+}

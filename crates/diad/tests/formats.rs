@@ -1,0 +1,76 @@
+//! One meaning in every format: the same rows give the same model and the same scores, bit for bit.
+
+use std::path::PathBuf;
+
+use diad::table::{FileSource, Source};
+use diad::{Detector, Params};
+
+/// The same rows in every format; `fixtures/make_same.py` writes them.
+const FILES: [&str; 8] = [
+    "same.csv",
+    "same-utf16.csv",
+    "same.jsonl",
+    "same.xlsx",
+    "same-gzip.parquet",
+    "same-lz4.parquet",
+    "same.feather",
+    "same.arrows",
+];
+
+fn source(name: &str) -> FileSource {
+    FileSource::new(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tables").join(name))
+}
+
+fn fit(name: &str) -> Detector {
+    Params::default()
+        .with_steps(10)
+        .trees(4)
+        .fit(&source(name))
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn bits(detector: &Detector, name: &str) -> Vec<u32> {
+    let source = source(name);
+    let mut reader =
+        source.open(&detector.encoder().selection()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut bits = Vec::new();
+    while let Some(batch) = reader.next_batch().unwrap_or_else(|error| panic!("{name}: {error}")) {
+        let scores = detector.score(&batch).unwrap_or_else(|error| panic!("{name}: {error}"));
+        bits.extend(scores.iter().map(|score| score.to_bits()));
+    }
+    bits
+}
+
+#[test]
+fn the_same_rows_give_the_same_scores_in_every_format() {
+    let first = fit(FILES[0]);
+    let names: Vec<&str> = first.encoder().columns().iter().map(|column| column.name.as_str()).collect();
+    for part in [
+        "n",
+        "card",
+        "flag",
+        "word",
+        "hour of t",
+        "hour of z",
+        "month of day",
+        "hour of clock",
+        "price",
+        "amount",
+        "zip",
+    ] {
+        assert!(names.contains(&part), "{part} is not among {names:?}");
+    }
+    let expected = bits(&first, FILES[0]);
+    for name in FILES {
+        assert!(bits(&first, name) == expected, "{name} scores otherwise with the model of {}", FILES[0]);
+        let own = fit(name);
+        for (a, b) in own.encoder().columns().iter().zip(first.encoder().columns()) {
+            assert_eq!(
+                (&a.name, a.min.to_bits(), a.max.to_bits(), &a.gaps),
+                (&b.name, b.min.to_bits(), b.max.to_bits(), &b.gaps),
+                "{name}"
+            );
+        }
+        assert!(bits(&own, name) == expected, "{name} gives another model");
+    }
+}
