@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use diad::encode::{Column, Encoder, Kind, LeftOut, Reason};
+use diad::encode::{Column, Encoder, Kind, LeftOut, Oddities, Reason};
 use diad::table::{printable, quoted};
 
 use crate::log;
@@ -16,6 +16,13 @@ pub fn warn_of_left_out(columns: &[LeftOut]) {
             _ => "; keep it with --numeric or --categorical",
         };
         log::note(&format!("column {} is left out, because {reason}{keep}", quoted(name)));
+    }
+}
+
+/// Says which cells do not fit their columns.
+pub fn warn_of_odd(oddities: &Oddities) {
+    for sentence in oddities.sentences() {
+        log::warn(&sentence);
     }
 }
 

@@ -2,15 +2,17 @@
 
 use anyhow::{Result, bail};
 use diad::Detector;
+use diad::encode::Oddities;
 use diad::metrics::{average_precision, roc_auc};
 use diad::table::{Source, quoted};
 use serde_json::json;
 
 use crate::args::{Format, LabelledTable};
-use crate::columns::plural;
+use crate::columns::{self, plural};
 use crate::input::Input;
 use crate::log;
 use crate::output;
+use crate::score;
 use crate::stop::stoppable;
 
 /// Measure how well a model ranks labelled rows
@@ -22,6 +24,9 @@ pub struct Args {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    #[arg(long)]
+    strict: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -34,9 +39,9 @@ Examples:
   diad eval model.diad table.parquet --label is_fraud --format json";
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = Detector::load(&args.given.model)?;
+    let detector = score::load(&args.given.model, false, args.strict)?;
     let (labels, scores, unlabelled) =
-        score_labelled(&detector, &Input::new(&args.given.table)?, &args.given.label)?;
+        score_labelled(&detector, &Input::once(&args.given.table), &args.given.label)?;
     if labels.is_empty() && unlabelled > 0 {
         bail!(
             "label column {} is empty in all {unlabelled} rows; label some of them",
@@ -85,13 +90,13 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Ve
         );
     }
     let source = stoppable(table);
-    let mut reader = source.open(&detector.encoder().selection().with_known_labels(label))?;
+    let mut reader = source.open(&detector.selection().with_known_labels(label))?;
     let (mut labels, mut scores, mut unlabelled) = (Vec::new(), Vec::new(), 0);
-    let mut found = Vec::new();
+    let (mut found, mut oddities) = (Vec::new(), Oddities::default());
     while let Some(batch) = reader.next_batch()? {
         found.clear();
         found.resize(batch.rows(), 0.0);
-        detector.score_into(&batch, &mut found)?;
+        detector.score_noting(&batch, &mut found, &mut oddities)?;
         // The label is the last selected column.
         for (&label, &score) in batch.column(batch.names().len() - 1).iter().zip(&found) {
             if label.is_nan() {
@@ -102,5 +107,6 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Ve
             }
         }
     }
+    columns::warn_of_odd(&oddities);
     Ok((labels, scores, unlabelled))
 }

@@ -50,7 +50,7 @@ Examples:
   diad fit table.csv -o model.diad --seed 1 --steps 4000
   diad fit huge.parquet -o model.diad --checkpoint progress
 
-Columns of text become categories, dates become month, weekday and hour, and a missing value is a value of its own.
+Columns of text become categories, dates become month, weekday, hour and place in time, and a missing value is a value of its own.
 Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.
 
 With --checkpoint, a fit that was stopped or killed goes on when the same command is given again, and ends with the same
@@ -75,7 +75,7 @@ pub fn run(args: Args) -> Result<()> {
         checkpoints.finish();
     }
     columns::warn_of_left_out(detector.encoder().left_out());
-    output::say(&format!(
+    output::tell(&format!(
         "Trained on {} rows and {} in {:.1} s; the model is in {}.\n",
         detector.training_rows(),
         columns::plural(detector.encoder().columns().len(), "feature", "features"),

@@ -38,6 +38,9 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// How much memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<usize>,
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -45,6 +48,24 @@ struct Cli {
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = log::Format::Text)]
     log_format: log::Format,
 }
+
+/// A number of bytes, such as 500M or 2G.
+fn size(text: &str) -> Result<usize, String> {
+    let upper = text.trim().to_ascii_uppercase();
+    let digits = upper.trim_end_matches('B').trim_end_matches('I');
+    let (digits, unit) = match digits.chars().last() {
+        Some('K') => (&digits[..digits.len() - 1], 1 << 10),
+        Some('M') => (&digits[..digits.len() - 1], 1 << 20),
+        Some('G') => (&digits[..digits.len() - 1], 1 << 30),
+        _ => (digits, 1),
+    };
+    let bytes = digits.parse::<usize>().ok().and_then(|count| count.checked_mul(unit));
+    let enough = bytes.filter(|bytes| *bytes >= LEAST_MEMORY);
+    enough.ok_or_else(|| "write a size such as 500M or 2G, of at least 64M".to_owned())
+}
+
+/// The least that --max-memory may be.
+const LEAST_MEMORY: usize = 64 << 20;
 
 /// Shown below the list of commands.
 fn more_help() -> String {
@@ -111,6 +132,9 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<()> {
     stop::listen()?;
+    if let Some(bytes) = cli.max_memory {
+        diad::table::limit_memory(bytes);
+    }
     if let Some(threads) = cli.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())

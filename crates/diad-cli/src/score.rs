@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use diad::Detector;
+use diad::encode::Oddities;
 use diad::table::Source;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{FloatType, Int64Type};
@@ -33,11 +34,16 @@ pub struct Args {
     /// Compute exact scores instead of using tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    #[arg(long)]
+    strict: bool,
 }
 
 const EXAMPLES: &str = "\
 The output has the columns row and score, in the order of the table. Rows are counted from 0.
 Columns of the table that the model does not know are not used, with a note.
+Every row is scored. A cell that cannot be read, is infinite, or is missing where none was in the training counts as rarer
+than any value of its column, and is told of on standard error.
 A file is written whole or not at all. With -o -, rows are written as they are scored: after an error,
 those before it are already out.
 
@@ -48,7 +54,8 @@ Examples:
 
 pub fn run(args: &Args) -> Result<()> {
     if args.output == Path::new("-") {
-        let detector = load(&args.model, args.exact)?;
+        output::check_open()?;
+        let detector = load(&args.model, args.exact, args.strict)?;
         let mut sink = CsvSink::new(io::stdout().lock());
         let written = score_all(&detector, &Input::once(&args.table), &mut sink).and_then(|_| sink.finish());
         return written.map_err(|error| named(error, Path::new("standard output")));
@@ -60,15 +67,16 @@ pub fn run(args: &Args) -> Result<()> {
         _ => bail!("cannot write {}: its name must end in .csv or .parquet", shown(&args.output)),
     };
     let target = output::check(&args.output, &[&args.model, &args.table])?;
-    let detector = load(&args.model, args.exact)?;
+    let detector = load(&args.model, args.exact, args.strict)?;
     let rows = write_file(&detector, &Input::once(&args.table), &target, parquet)?;
-    output::say(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
+    output::tell(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
 }
 
-/// Loads a model that scores with tables if it can, or exactly.
-pub fn load(model: &Path, exact: bool) -> Result<Detector> {
+/// Loads a model that scores with tables if it can, or exactly, and refuses cells that do not fit or answers them.
+pub fn load(model: &Path, exact: bool, strict: bool) -> Result<Detector> {
     let detector = Detector::load(model)?;
-    Ok(if exact { detector.exactly() } else { detector })
+    let detector = if exact { detector.exactly() } else { detector };
+    Ok(if strict { detector.strictly() } else { detector })
 }
 
 /// Scores a table into a CSV or Parquet file; gives the number of rows.
@@ -100,17 +108,18 @@ fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
 
 fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<u64> {
     let source = stoppable(table);
-    let mut reader = source.open(&detector.encoder().selection())?;
+    let mut reader = source.open(&detector.selection())?;
     columns::note_unused(detector.encoder(), reader.unread());
-    let (mut rows, mut scores) = (0, Vec::new());
+    let (mut rows, mut scores, mut oddities) = (0, Vec::new(), Oddities::default());
     while let Some(batch) = reader.next_batch()? {
         scores.resize(batch.rows(), 0.0);
-        detector.score_into(&batch, &mut scores)?;
+        detector.score_noting(&batch, &mut scores, &mut oddities)?;
         sink.add(rows, &scores)?;
         rows += scores.len() as u64;
         tracing::debug!(rows, "scoring");
     }
     tracing::info!(rows, "scored the table");
+    columns::warn_of_odd(&oddities);
     Ok(rows)
 }
 

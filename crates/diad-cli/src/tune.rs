@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
         return Err(diad::Error::Stopped.into());
     }
     tuned.detector.save(&target)?;
-    output::say(&summary(&first, &labelled, &tuned, started.elapsed().as_secs_f64(), &args.output)?)
+    output::tell(&summary(&first, &labelled, &tuned, started.elapsed().as_secs_f64(), &args.output)?)
 }
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {

@@ -143,12 +143,12 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 }
 
 /// A number; NaN for a missing value; `None` for other text.
-fn number(cell: &[u8]) -> Option<f64> {
+pub(crate) fn number(cell: &[u8]) -> Option<f64> {
     whole_number(cell).or_else(|| decimal(cell)).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
 }
 
 /// A number with a decimal comma, or a whole one. A point has more than one reading beside commas: it is none.
-fn number_with_comma(cell: &[u8]) -> Option<f64> {
+pub(crate) fn number_with_comma(cell: &[u8]) -> Option<f64> {
     if memchr(b'.', cell).is_some() {
         return None;
     }

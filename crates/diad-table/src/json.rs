@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::budget::{longest_row, read_ahead};
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
 use crate::select::{self, Pick};
@@ -13,7 +14,6 @@ use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Lines in which the columns are sought.
 const FIRST_LINES: usize = 1000;
-const LONGEST_LINE: u64 = 64 << 20;
 
 type Object = serde_json::Map<String, Value>;
 
@@ -21,6 +21,8 @@ pub(crate) struct JsonReader<R> {
     input: R,
     path: PathBuf,
     line: u64,
+    /// Bytes of the last line.
+    length: usize,
     /// Objects read ahead for their keys, with their lines.
     ahead: std::collections::VecDeque<(u64, Object)>,
     /// Whether a key that no column has is an error: it may be where all columns are wanted.
@@ -38,6 +40,7 @@ impl<R: BufRead> JsonReader<R> {
             input,
             path: path.to_owned(),
             line: 0,
+            length: 0,
             ahead: Default::default(),
             strict: selection.is_open(),
             positions: HashMap::new(),
@@ -47,9 +50,12 @@ impl<R: BufRead> JsonReader<R> {
             unread: Vec::new(),
         };
         let mut header: Vec<String> = Vec::new();
+        let mut ahead = 0;
         while reader.ahead.len() < FIRST_LINES
+            && ahead < read_ahead()
             && let Some(object) = reader.next_object()?
         {
+            ahead += reader.length;
             for key in object.keys() {
                 if !reader.positions.contains_key(key) {
                     reader.positions.insert(key.clone(), header.len());
@@ -73,11 +79,16 @@ impl<R: BufRead> JsonReader<R> {
         let mut text = Vec::new();
         loop {
             text.clear();
-            let read = (&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut text);
+            let most = longest_row();
+            let read = (&mut self.input).take(most as u64).read_until(b'\n', &mut text);
             if read.map_err(|source| Error::file("read", &self.path, source))? == 0 {
                 return Ok(None);
             }
             self.line += 1;
+            self.length = text.len();
+            if text.len() == most && text.last() != Some(&b'\n') {
+                return Err(Error::LongRow { line: self.line, column: 1, most: most >> 20 });
+            }
             let line =
                 if self.line == 1 { text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text) } else { &text };
             if line.trim_ascii().is_empty() {

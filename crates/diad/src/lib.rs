@@ -22,6 +22,7 @@ mod score;
 pub mod settings;
 mod train;
 mod tune;
+mod whole;
 
 pub use checkpoint::Checkpoints;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
@@ -33,3 +34,4 @@ pub use score::Detector;
 pub use settings::{DescentParams, FunctionParams, Learner, Loss, Params, Scale};
 pub use train::{Progress, Work};
 pub use tune::{Labelled, TuneProgress, Tuned, Tuning};
+pub use whole::WholeFile;

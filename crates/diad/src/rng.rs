@@ -32,8 +32,6 @@ pub enum Purpose {
     BoostedSteps = 11,
     /// Rows that are cut apart in planes of two columns, and how.
     Isolation = 12,
-    /// The same for cuts that look for clusters.
-    Clusters = 13,
 }
 
 /// One stream of random numbers.

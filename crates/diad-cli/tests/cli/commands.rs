@@ -165,10 +165,9 @@ fn info_shows_settings_and_columns() {
 
     Settings
       scale            both
-      weight-trees     1.3333333333333333
+      weight-trees     1.0
       weight-tails     1.0
       weight-isolation 1.0
-      weight-clusters  1.0
       weight-surprise  1.0
       layers           2
       trees            8

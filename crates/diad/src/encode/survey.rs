@@ -15,6 +15,8 @@ use crate::{Error, Result};
 const SAMPLE_CELLS: usize = 4 << 20;
 /// Most different texts of a column that are counted.
 const MOST_TEXTS: usize = 100_000;
+/// The share of the memory, as one over this, that different texts of all columns may take.
+const TEXT_SHARE: usize = 8;
 /// Rows from which on identifiers are looked for.
 const ROWS_TO_TELL: u64 = 20;
 /// From which share of different texts on they are taken for identifiers.
@@ -72,7 +74,7 @@ pub enum Reason {
     AllMissing,
     /// Every row has the same value.
     Constant,
-    /// All times have the same month, weekday and hour.
+    /// All times are the same.
     OneTime,
 }
 
@@ -84,7 +86,7 @@ impl Reason {
             Self::TooManyTexts => "it has too many different texts",
             Self::AllMissing => "all its values are missing",
             Self::Constant => "it has the same value in all rows",
-            Self::OneTime => "all its times have the same month, weekday and hour",
+            Self::OneTime => "all its times are the same",
         }
     }
 }
@@ -227,12 +229,22 @@ impl Surveyed {
     fn encoded(&self, scale: Scale, rows: u64) -> Vec<Column> {
         match self.read_as {
             ReadAs::Texts => vec![self.category()],
-            ReadAs::Times => TimePart::ALL.into_iter().filter_map(|part| self.part(part)).collect(),
+            ReadAs::Times => {
+                let parts = TimePart::ALL.into_iter().filter_map(|part| self.part(part, scale));
+                let mut parts: Vec<Column> = parts.collect();
+                // One feature for the gaps of a time is enough.
+                parts
+                    .iter_mut()
+                    .skip(1)
+                    .filter_map(|part| part.gaps.as_mut())
+                    .for_each(|gaps| gaps.told = true);
+                parts
+            }
             _ => {
                 let (min, max) = (self.min, self.max);
                 let bend = if scale == Scale::Linear { None } else { find_bend(&self.sample) };
                 let middle = self.sample.get(self.sample.len() / 2).copied().unwrap_or(min);
-                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
                 debug_assert!(self.missing < rows);
                 vec![Column { name: self.name.clone(), kind: Kind::Number, min, max, bend, gaps }]
             }
@@ -256,16 +268,19 @@ impl Surveyed {
         Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None }
     }
 
-    /// A part of the time, if it differs between rows.
-    fn part(&self, part: TimePart) -> Option<Column> {
+    /// A part of the time, if it differs between rows. When it was is only judged on a bent scale.
+    fn part(&self, part: TimePart, scale: Scale) -> Option<Column> {
         let (min, max) = self.parts[part as usize];
         let mut values: Vec<f64> = self.sample.iter().map(|&time| part.of(time)).collect();
         values.sort_by(f64::total_cmp);
         let middle = *values.get(values.len() / 2)?;
-        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
         let kind = Kind::Time { part, column: self.name.clone() };
         let name = format!("{} of {}", part.name(), self.name);
-        (min < max).then_some(Column { name, kind, min, max, bend: None, gaps })
+        let is_date = part == TimePart::Date;
+        let bend = if is_date { find_bend(&values) } else { None };
+        let used = min < max && !(is_date && scale == Scale::Linear);
+        used.then_some(Column { name, kind, min, max, bend, gaps })
     }
 }
 
@@ -291,6 +306,8 @@ struct Seen {
     counts_by: Option<f64>,
     last: f64,
     counts: HashMap<String, u64>,
+    /// Bytes of the texts that are counted.
+    bytes: usize,
     uncounted: u64,
     first_word: Option<(Place, String)>,
 }
@@ -318,8 +335,11 @@ impl Pass {
         }
         let mut pass = Self { sample: RowSample::new(columns.len()), columns, rows: 0 };
         while let Some(batch) = reader.next_batch()? {
+            // What all columns have left of their share of the memory.
+            let kept: usize = pass.columns.iter().map(|seen| seen.bytes).sum();
+            let left = (table::memory_limit() / TEXT_SHARE).saturating_sub(kept);
             for (index, seen) in pass.columns.iter_mut().enumerate() {
-                seen.add(&batch, index)?;
+                seen.add(&batch, index, seen.bytes + left)?;
             }
             pass.sample.add(&batch);
             pass.rows += batch.rows() as u64;
@@ -353,6 +373,7 @@ impl Seen {
             counts_by: None,
             last: f64::NAN,
             counts: HashMap::new(),
+            bytes: 0,
             uncounted: 0,
             first_word: None,
         }
@@ -363,7 +384,8 @@ impl Seen {
         usize::from(self.numbers) + usize::from(self.texts) + usize::from(self.times)
     }
 
-    fn add(&mut self, batch: &Table, index: usize) -> Result<()> {
+    /// Adds the cells of a batch. Of different texts no more than `most` bytes are kept.
+    fn add(&mut self, batch: &Table, index: usize, most: usize) -> Result<()> {
         match batch.values(index) {
             Values::Numbers(values) | Values::Encoded(values) => {
                 if let Some(row) = values.iter().position(|value| value.is_infinite()) {
@@ -390,7 +412,7 @@ impl Seen {
                     }
                 }
                 for (text, &rows) in texts.levels().iter().zip(&rows) {
-                    self.count(text, rows);
+                    self.count(text, rows, most);
                 }
                 if self.first_word.is_none()
                     && let Some(word) = texts.levels().iter().position(|text| text.parse::<f64>().is_err())
@@ -426,10 +448,11 @@ impl Seen {
         self.missing - before < values.len() as u64
     }
 
-    fn count(&mut self, text: &str, rows: u64) {
+    fn count(&mut self, text: &str, rows: u64, most: usize) {
         if let Some(count) = self.counts.get_mut(text) {
             *count += rows;
-        } else if self.counts.len() < MOST_TEXTS {
+        } else if self.counts.len() < MOST_TEXTS && self.bytes + text.len() <= most {
+            self.bytes += text.len();
             self.counts.insert(text.to_owned(), rows);
         } else {
             self.uncounted += rows;
@@ -484,7 +507,7 @@ impl Seen {
             sample,
             parts: self.parts,
         };
-        if read_as == ReadAs::Times && TimePart::ALL.iter().all(|&part| surveyed.part(part).is_none()) {
+        if read_as == ReadAs::Times && surveyed.min == surveyed.max {
             surveyed.left_out.get_or_insert(Reason::OneTime);
         }
         Ok(surveyed)

@@ -96,7 +96,7 @@ impl<'a> Explainer<'a> {
     /// Works out the terms of a detector. This takes about as long as scoring a few hundred rows.
     pub fn new(detector: &'a Detector) -> Self {
         let nodes = detector.profile().columns.iter().map(|spread| spread.nodes()).collect();
-        let scalers = detector.encoder().scalers();
+        let scalers = detector.scalers();
         let mut explainer = Self {
             detector,
             scalers,

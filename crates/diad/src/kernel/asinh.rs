@@ -5,8 +5,8 @@
 pub struct AsinhScale {
     /// The distance from the median at which the logarithm takes over.
     pub spread: f64,
-    /// The median in spreads.
-    pub middle: f64,
+    /// The median.
+    pub median: f64,
     /// The asinh of the smallest training value.
     pub low: f64,
     /// From there to the asinh of the largest.
@@ -53,11 +53,18 @@ pub fn asinh(x: f64) -> f64 {
     (ln(if sum > 1.0 { sum } else { 1.0 }) + rest).copysign(x)
 }
 
+/// How many spreads a value lies above the median. The difference is taken first, which is exact where both are close together beside
+/// their size; and of halves, so that it is finite.
+#[inline(always)]
+pub fn spreads(value: f64, median: f64, spread: f64) -> f64 {
+    (value * 0.5 - median * 0.5) / (spread * 0.5)
+}
+
 impl AsinhScale {
     /// A value of the column, scaled.
     #[inline(always)]
     pub fn scale(&self, value: f64) -> f32 {
-        let place = asinh(value / self.spread - self.middle);
+        let place = asinh(spreads(value, self.median, self.spread));
         let scaled = (place - self.low) / self.range * 2.0 - 1.0;
         let scaled = if scaled < self.most { scaled } else { self.most };
         let scaled = if scaled > -self.most { scaled } else { -self.most };
@@ -99,7 +106,7 @@ mod tests {
         let values: Vec<f64> = (0..1003)
             .map(|i| if i % 50 == 7 { f64::NAN } else { libm::sinh(f64::from(i) / 30.0 - 10.0) })
             .collect();
-        let scale = AsinhScale { spread: 0.3, middle: 0.7, low: -2.0, range: 9.0, most: 1e30, gap: 0.25 };
+        let scale = AsinhScale { spread: 0.3, median: 0.21, low: -2.0, range: 9.0, most: 1e30, gap: 0.25 };
         for &isa in Isa::available() {
             let mut scaled = vec![f32::NAN; values.len()];
             (isa.kernels_f32().scale_asinh)(&scale, &values, &mut scaled);

@@ -17,7 +17,7 @@ mod x86;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-pub use asinh::{AsinhScale, asinh};
+pub use asinh::{AsinhScale, asinh, spreads};
 pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT, Terms};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};

@@ -15,8 +15,10 @@ use crate::score::additive::TREES;
 pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
 pub const VERSION: u32 = 2;
-/// What a header may require of its reader, by name; this version knows of nothing.
-const KNOWN: [&str; 0] = [];
+/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps.
+const KNOWN: [&str; 1] = [TIMES];
+pub const TIMES: &str = "times";
+pub const UNREADABLE_HEADER: ModelFault = ModelFault::Damaged("its header cannot be read");
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;
@@ -29,9 +31,6 @@ pub const CHECKSUM: usize = 4;
 /// The header. A reader leaves out fields that it does not know, unless `requires` names them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// What a reader must know of to read the file rightly.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requires: Vec<String>,
     #[serde(deserialize_with = "crate::settings::of_any_version")]
     pub params: Params,
     pub encoder: Encoder,
@@ -52,6 +51,9 @@ pub struct Header {
     /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
+    /// What a reader must know of to read the file correctly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
     /// The version that the file was written in.
     #[serde(skip, default = "newest")]
     pub version: u32,
@@ -59,6 +61,13 @@ pub struct Header {
 
 fn newest() -> u32 {
     VERSION
+}
+
+/// What a header requires, whatever else it says.
+#[derive(Debug, Deserialize)]
+struct Required {
+    #[serde(default)]
+    requires: Vec<String>,
 }
 
 /// A part of the score.
@@ -77,7 +86,6 @@ pub struct PartHeader {
 
 /// The header of a file of the first version, in which the functions of all parts are added up.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct FirstHeader {
     #[serde(deserialize_with = "crate::settings::of_any_version")]
     params: Params,
@@ -152,16 +160,20 @@ pub fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
     let Some(json) = bytes.get(PREFIX..PREFIX + length) else {
         return Err(ModelFault::Damaged("it ends inside its header"));
     };
+    let Ok(Required { requires }) = serde_json::from_slice(json) else { return Err(UNREADABLE_HEADER) };
+    if requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
+        return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });
+    }
     let first = number(bytes, MAGIC.len()) == Some(1);
     let header: serde_json::Result<Header> = if first {
         serde_json::from_slice::<FirstHeader>(json).map(Header::from)
     } else {
         serde_json::from_slice(json)
     };
-    let header = header.map_err(|_| ModelFault::Damaged("its header cannot be read"))?;
-    if header.requires.iter().any(|required| !KNOWN.contains(&required.as_str())) {
-        return Err(ModelFault::Version { found: VERSION + 1, newest: VERSION });
-    }
+    let header = header.map_err(|error| match error.to_string().starts_with("unknown ") {
+        true => ModelFault::Unknown,
+        false => UNREADABLE_HEADER,
+    })?;
     if header.params.validate().is_err()
         || !header.encoder.is_valid()
         || !header.has_sane_parts()

@@ -16,10 +16,10 @@ use crate::model::{Layer, Model, Selectors};
 use crate::origin::Digest;
 use crate::profile::{Profile, Spread, Together};
 use crate::score::additive::{Additive, Part};
-use crate::{Detector, Error, Result};
+use crate::{Detector, Error, Result, WholeFile};
 use header::{
-    CHECKSUM, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, VERSION, header_length, number, read_header,
-    tensor_lengths,
+    CHECKSUM, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES, UNREADABLE_HEADER, VERSION,
+    header_length, number, read_header, tensor_lengths,
 };
 
 impl Detector {
@@ -74,21 +74,13 @@ impl Detector {
 fn save(detector: &Detector, path: &Path) -> Result<()> {
     let failed = |source| file_error("write", path, source);
     let bytes = to_bytes(detector).map_err(|fault| Error::Model { path: path.to_owned(), fault })?;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut temporary = tempfile::Builder::new();
-    // A temporary file is its owner's alone; a model is an ordinary file, subject to the user's mask.
-    #[cfg(unix)]
-    temporary.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = temporary.prefix(".diad-").suffix(".part").tempfile_in(folder).map_err(failed)?;
-    file.write_all(&bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let written = std::fs::read(file.path()).map_err(failed)?;
+    let mut file = WholeFile::new(path).map_err(failed)?;
+    file.file().write_all(&bytes).and_then(|()| file.file().sync_all()).map_err(failed)?;
+    let written = file.read_back().map_err(failed)?;
     if let Err(fault) = from_bytes(&written) {
         return Err(Error::Unreadable { path: path.to_owned(), fault });
     }
-    file.persist(path).map_err(|error| failed(error.error))?;
+    file.commit().map_err(failed)?;
     Ok(())
 }
 
@@ -101,7 +93,11 @@ fn load(path: &Path) -> Result<Detector> {
     (&mut file).take(PREFIX as u64).read_to_end(&mut bytes).map_err(failed)?;
     let header_len = header_length(&bytes).map_err(fault)?;
     (&mut file).take(header_len as u64).read_to_end(&mut bytes).map_err(failed)?;
-    let header = read_header(&bytes).map_err(fault)?;
+    let header = read_header(&bytes).map_err(|found| match found {
+        // A header that a newer program wrote belongs to a file that is whole.
+        ModelFault::Unknown | ModelFault::Version { .. } if !is_whole(path) => fault(UNREADABLE_HEADER),
+        found => fault(found),
+    })?;
     // The header says how long the rest must be; nothing beyond that is read.
     let rest = 4 * header.numbers() as u64 + CHECKSUM as u64;
     if file.metadata().map_err(failed)?.len() != (PREFIX + header_len) as u64 + rest {
@@ -109,6 +105,26 @@ fn load(path: &Path) -> Result<Detector> {
     }
     file.take(rest).read_to_end(&mut bytes).map_err(failed)?;
     read_body(header, &bytes).map_err(fault)
+}
+
+/// Whether the checksum at the end of a file fits.
+fn is_whole(path: &Path) -> bool {
+    let check = || -> std::io::Result<bool> {
+        let file = std::fs::File::open(path)?;
+        let body = file.metadata()?.len().saturating_sub(CHECKSUM as u64);
+        let (mut hasher, mut buffer) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
+        let mut content = (&file).take(body);
+        loop {
+            match content.read(&mut buffer)? {
+                0 => break,
+                read => hasher.update(&buffer[..read]),
+            }
+        }
+        let mut end = Vec::new();
+        (&file).take(CHECKSUM as u64).read_to_end(&mut end)?;
+        Ok(number(&end, 0) == Some(hasher.finalize()))
+    };
+    check().unwrap_or(false)
 }
 
 /// The bytes of a model file.
@@ -125,8 +141,10 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
             .map(|grid| (grid.features, grid.nodes.each_ref().map(Vec::len)))
             .collect(),
     };
+    let columns = detector.encoder().columns();
+    let times = columns.iter().any(|column| column.is_date() || column.gaps.is_some_and(|gaps| gaps.told));
     let header = Header {
-        requires: Vec::new(),
+        requires: times.then(|| TIMES.to_owned()).into_iter().collect(),
         params: detector.params().clone(),
         encoder: detector.encoder().clone(),
         training_rows: detector.training_rows(),
@@ -228,10 +246,21 @@ fn read_additive(
     if !constants.all(|value| value.abs() <= LARGEST) {
         return Err(SENSELESS_NUMBERS);
     }
+    // Single precision could not tell the rest of a score beside larger numbers.
+    let values = |part: &Part| {
+        let curves = part.functions.curves.iter().flat_map(|curve| &curve.values);
+        let grids = part.functions.grids.iter().flat_map(|grid| &grid.values);
+        curves.chain(grids).fold(0.0f32, |largest, value| largest.max(value.abs()))
+    };
+    if parts.iter().any(|part| part.factor.abs() * values(part) > LARGEST_PIECE) {
+        return Err(SENSELESS_NUMBERS);
+    }
     Ok(Additive { parts, shift: header.shift })
 }
 
 const LARGEST: f32 = 1e12;
+/// The most that a function may add to a score; no fit comes near it.
+const LARGEST_PIECE: f32 = 1e8;
 const SENSELESS_NUMBERS: ModelFault = ModelFault::Damaged("it holds numbers that make no sense");
 
 /// So many numbers, none of them absurdly large.

@@ -339,6 +339,14 @@ fn made_up_headers_are_refused() {
     assert!(from_bytes(&with_header(&bytes, |header| header["more"] = true.into())).is_ok());
     let required = with_header(&bytes, |header| header["requires"] = serde_json::json!(["more"]));
     assert!(matches!(from_bytes(&required), Err(ModelFault::Version { .. })));
+    // Also if what it adds is where this version knows of all there is.
+    let column = |header: &mut serde_json::Value| header["encoder"]["columns"][0]["more"] = true.into();
+    assert_eq!(from_bytes(&with_header(&bytes, column)).unwrap_err(), ModelFault::Unknown);
+    let required = with_header(&bytes, |header| {
+        column(header);
+        header["requires"] = serde_json::json!(["more"]);
+    });
+    assert!(matches!(from_bytes(&required), Err(ModelFault::Version { .. })));
     let deep = "[".repeat(100_000);
     let prefix = [&bytes[..12], &(deep.len() as u32).to_le_bytes()].concat();
     assert!(from_bytes(&with_checksum([&prefix, deep.as_bytes(), &[0; 4]].concat())).is_err());

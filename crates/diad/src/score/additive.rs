@@ -4,6 +4,8 @@ use crate::function::Functions;
 
 /// The name of the part that the trees are.
 pub const TREES: &str = "trees";
+/// The name of the part that says how far out values lie.
+pub const TAILS: &str = "tails";
 
 /// A part of the score.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@ pub(crate) mod compiled;
 mod engine;
 mod exact;
 mod lookup;
+mod odd;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,17 +13,18 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::Params;
-use crate::encode::{Encoder, Scaler};
+use crate::encode::{Encoder, Found, Oddities, Scaler};
 use crate::function::Functions;
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
 use crate::origin::Origin;
 use crate::profile::Profile;
-use crate::table::{Source, Table, Values};
+use crate::table::{Selection, Source, Table, Values};
 use crate::{Error, Result};
 use additive::Additive;
 use compiled::{Compiled, Cursor};
 use lookup::{Lookup, Places};
+use odd::Penalties;
 use rayon::prelude::*;
 
 /// Rows of a part of a table that one of several threads reads and scores.
@@ -50,6 +52,9 @@ pub struct Detector {
     /// The compiled score, made when it is first needed.
     compiled: OnceLock<Option<Compiled>>,
     exact: bool,
+    /// Whether cells that do not fit their columns are errors.
+    strict: bool,
+    penalties: Penalties,
 }
 
 /// A block of rows on its way through the pieces of a score.
@@ -78,6 +83,7 @@ impl Detector {
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
         let wiring = exact::wired(&model, params.min_temperature);
         let profile = Profile::unknown(encoder.columns().len());
+        let penalties = Penalties::new(encoder.columns().len());
         Self {
             encoder,
             params,
@@ -93,13 +99,16 @@ impl Detector {
             bound: None,
             compiled: OnceLock::new(),
             exact: false,
+            strict: false,
+            penalties,
         }
     }
 
     /// The same detector with another score.
     pub(crate) fn with(self, additive: Additive) -> Self {
         let functions = additive.functions();
-        Self { lookup: Lookup::new(&functions), functions, additive, ..self }
+        let penalties = Penalties::new(self.encoder.columns().len());
+        Self { lookup: Lookup::new(&functions), functions, additive, penalties, ..self }
     }
 
     /// The same detector, whose trees follow values beyond the training range or not.
@@ -130,7 +139,8 @@ impl Detector {
 
     /// Remembers what the training rows were like.
     pub(crate) fn remembering(self, profile: Profile) -> Self {
-        Self { profile, ..self }
+        let penalties = Penalties::new(self.encoder.columns().len());
+        Self { profile, penalties, ..self }
     }
 
     /// What it remembers of the training rows.
@@ -240,25 +250,54 @@ impl Detector {
         self.training_rows
     }
 
+    /// The same detector, for which a cell that does not fit its column is an error from now on: one that cannot be read, is
+    /// infinite, or is missing where none was in the training. Otherwise it is a value of its own, rarer than all others.
+    #[must_use]
+    pub fn strictly(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    /// What to read from a table whose rows are to be scored.
+    pub fn selection(&self) -> Selection {
+        if self.strict { self.encoder.selection() } else { self.encoder.lenient_selection() }
+    }
+
+    /// The columns of a table. If the detector is strict, every cell of them fits.
+    pub(crate) fn find<'a>(&self, table: &'a Table) -> Result<Found<'a>> {
+        let found = self.encoder.find(table)?;
+        if self.strict { found.or_refuse(self.encoder.columns(), table) } else { Ok(found) }
+    }
+
     /// Scores of the rows of `table`, higher = more anomalous, written into `scores`, one for each row. A row's
     /// score does not depend on the rows around it.
     ///
     /// # Errors
-    /// If a feature is missing from the table, a value is missing or infinite, or `scores` is not as long as the
-    /// table.
+    /// If a feature is missing from the table, `scores` is not as long as the table, or the detector is strict and a cell does
+    /// not fit its column.
     pub fn score_into(&self, table: &Table, scores: &mut [f32]) -> Result<()> {
+        self.score_noting(table, scores, &mut Oddities::default())
+    }
+
+    /// As [`Detector::score_into`], and notes the cells that do not fit their columns. The rows are those after the ones noted
+    /// before.
+    ///
+    /// # Errors
+    /// As [`Detector::score_into`].
+    pub fn score_noting(&self, table: &Table, scores: &mut [f32], oddities: &mut Oddities) -> Result<()> {
         if scores.len() != table.rows() {
             return Err(Error::Room { rows: table.rows(), room: scores.len() });
         }
-        let columns = self.encoder.find(table)?;
-        let scalers = self.encoder.scalers();
+        let found = self.find(table)?;
+        let (columns, scalers) = (&found.columns, self.scalers());
         match self.compiled() {
-            Some(compiled) => self.look_up(compiled, (&columns, &scalers), scores),
+            Some(compiled) => self.look_up(compiled, (columns, &scalers), scores),
             None => {
-                let fill = |block: &mut Block<f32>, rows| self.fill_block(block, &columns, &scalers, rows);
+                let fill = |block: &mut Block<f32>, rows| self.fill_block(block, columns, &scalers, rows);
                 self.exact().score_blocks(self.encoder.features().len(), scores, fill);
             }
         }
+        self.add_odd(&found, scores);
+        oddities.note(self.encoder.columns(), table, found.odd);
         Ok(())
     }
 
@@ -285,33 +324,49 @@ impl Detector {
     /// # Errors
     /// As [`Detector::score_all`].
     pub fn score_all_as<T: From<f32> + Clone + Send>(&self, source: &dyn Source) -> Result<Vec<T>> {
+        self.score_all_noting(source).map(|(scores, _)| scores)
+    }
+
+    /// As [`Detector::score_all_as`], with the cells that do not fit their columns.
+    ///
+    /// # Errors
+    /// As [`Detector::score_all`].
+    pub fn score_all_noting<T: From<f32> + Clone + Send>(
+        &self,
+        source: &dyn Source,
+    ) -> Result<(Vec<T>, Oddities)> {
+        let mut oddities = Oddities::default();
         let convert = |scores: &mut [T], found: &[f32]| {
             scores.iter_mut().zip(found).for_each(|(score, &found)| *score = found.into());
         };
-        if let Some(shared) = source.share(&self.encoder.selection())? {
+        if let Some(shared) = source.share(&self.selection())? {
             let mut scores = vec![T::from(0.0); shared.rows()];
             self.compiled();
             let part = |found: &mut Vec<f32>, (index, scores): (usize, &mut [T])| {
                 let start = index * SHARED_ROWS;
                 found.resize(scores.len(), 0.0);
-                self.score_into(&shared.batch(start..start + scores.len())?, found)?;
+                let mut oddities = Oddities::default();
+                self.score_noting(&shared.batch(start..start + scores.len())?, found, &mut oddities)?;
                 convert(scores, found);
-                Ok(())
+                Ok(oddities)
             };
             let parts = scores.par_chunks_mut(SHARED_ROWS).enumerate();
             // The first error is that of the first rows, whoever was first.
-            let done: Vec<Result<()>> = parts.map_init(Vec::new, part).collect();
-            return done.into_iter().collect::<Result<()>>().map(|()| scores);
+            let done: Vec<Result<Oddities>> = parts.map_init(Vec::new, part).collect();
+            for more in done {
+                oddities.append(more?);
+            }
+            return Ok((scores, oddities));
         }
-        let mut reader = source.open(&self.encoder.selection())?;
+        let mut reader = source.open(&self.selection())?;
         let mut scores = Vec::with_capacity(reader.rows().map_or(0, |rows| rows as usize));
         let mut found = Vec::new();
         while let Some(batch) = reader.next_batch()? {
             found.resize(batch.rows(), 0.0);
-            self.score_into(&batch, &mut found)?;
+            self.score_noting(&batch, &mut found, &mut oddities)?;
             scores.extend(found.iter().map(|&found| T::from(found)));
         }
-        Ok(scores)
+        Ok((scores, oddities))
     }
 
     /// Some rows of a source, in the order asked for, with a column for each of the encoder's.
@@ -323,10 +378,10 @@ impl Detector {
         rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
         let names: Vec<String> = self.encoder.columns().iter().map(|column| column.name.clone()).collect();
         let mut columns = vec![vec![f64::NAN; rows.len()]; names.len()];
-        let mut reader = source.open(&self.encoder.selection())?;
+        let mut reader = source.open(&self.selection())?;
         let mut first = 0;
         while let Some(batch) = reader.next_batch()? {
-            let batch = self.encoder.find_table(&batch)?;
+            let batch = self.encoder.table_of(self.find(&batch)?)?;
             for row in 0..batch.rows() {
                 for &place in places.get(&(first + row)).into_iter().flatten() {
                     columns

@@ -30,13 +30,11 @@ settings! {
         /// Scale of the columns: linear, asinh (which keeps huge values from squeezing all others together), or both
         scale: Scale = Scale::Both, paper Scale::Linear, [any];
         /// Weight of the trees; 0 trains none
-        weight_trees: f64 = 4.0 / 3.0, paper 1.0, [from 0 to 1000000];
+        weight_trees: f64 = 1.0, [from 0 to 1000000];
         /// Weight of the tails: how far out a value lies in its column
         weight_tails: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of isolation: how soon random cuts of two columns isolate a row
+        /// Weight of isolation: how soon cuts of two columns isolate a row
         weight_isolation: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of clusters: isolation by cuts that separate small groups of rows
-        weight_clusters: f64 = 1.0, paper 0.0, [from 0 to 1000000];
         /// Weight of surprise: how much rarer two values are together than if their columns were independent
         weight_surprise: f64 = 1.0, paper 0.0, [from 0 to 1000000];
         /// Layers of trees; a layer's trees may build on the outputs of all earlier layers
@@ -150,11 +148,7 @@ impl Params {
     /// Names the first setting outside its range and the range.
     pub fn validate(&self) -> Result<()> {
         self.check_ranges()?;
-        let total: f64 = self.weight_trees
-            + self.weight_tails
-            + self.weight_isolation
-            + self.weight_clusters
-            + self.weight_surprise;
+        let total: f64 = self.weight_trees + self.weight_tails + self.weight_isolation + self.weight_surprise;
         let trees = self.weight_trees;
         require(total >= 1e-6, "weight_trees", trees, "above 0 if all other weights are 0")?;
         require(

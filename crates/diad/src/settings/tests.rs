@@ -9,7 +9,6 @@ fn distinct() -> Params {
         weight_trees: 1.25,
         weight_tails: 0.75,
         weight_isolation: 0.25,
-        weight_clusters: 2.5,
         weight_surprise: 1.75,
         layers: 4,
         trees: 301,
@@ -88,8 +87,8 @@ fn values_outside_their_range_are_named() {
     assert_eq!(said(plain().interactions(3)), "interactions is 3, but it must be 1 (GAM) or 2 (GA2M)");
     assert_eq!(said(plain().smoothing(0.0)), "smoothing is 0, but it must be from 1e-6 to 1e9");
     assert_eq!(
-        said(plain().weight_clusters(2e6)),
-        "weight_clusters is 2000000, but it must be from 0 to 1000000"
+        said(plain().weight_isolation(2e6)),
+        "weight_isolation is 2000000, but it must be from 0 to 1000000"
     );
     assert_eq!(said(plain().warmup(1001)), "warmup is 1001, but it must be at most the number of steps");
     assert_eq!(said(plain().anneal(1000)), "anneal is 1000, but it must be below the number of steps");

@@ -13,7 +13,7 @@ mod work;
 
 use std::ops::ControlFlow;
 
-use crate::encode::Matrix;
+use crate::encode::{Encoder, Matrix};
 use crate::kernel::Isa;
 use crate::model::Model;
 use crate::rng::{Purpose, Stream};
@@ -49,6 +49,7 @@ pub type Observe<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + 'a);
 /// If a setting is out of range, the matrix has fewer than two rows, the training was stopped, or it diverged.
 pub(crate) fn train(
     params: &Params,
+    encoder: &Encoder,
     matrix: &Matrix,
     keeper: Option<&mut dyn Keeper>,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -58,23 +59,23 @@ pub(crate) fn train(
     if !(2..=u32::MAX as usize).contains(&rows) {
         return Err(Error::TooFewRows { rows });
     }
-    let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
+    let model = fit_model(params, (matrix, &encoder.tree_features()), Isa::detect(), keeper, observe)?;
     tracing::info!("trained the trees");
     Ok(model)
 }
 
 fn fit_model(
     params: &Params,
-    matrix: &Matrix,
+    (matrix, chosen): (&Matrix, &[u32]),
     isa: Isa,
     mut keeper: Option<&mut dyn Keeper>,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Model<f32>> {
     if params.weight_trees == 0.0 {
-        return Ok(start::random_model(params, matrix.width));
+        return Ok(start::random_model(params, matrix.width, chosen));
     }
     let mut sampler = Sampler::new(matrix, params.batch, params.seed);
-    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
+    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width, chosen), isa);
     let mut done = 0;
     if let Some(keeper) = &mut keeper
         && let Some(kept) = keeper.resume()?

@@ -147,7 +147,11 @@ impl Basis {
         let (settings, encoder, functions) = (detector.params(), detector.encoder(), detector.functions());
         let (sorted, matrix) = (&examples.sorted, &examples.matrix);
         let scalers = encoder.scalers();
-        let varies = |column: &usize| encoder.columns()[*column].min < encoder.columns()[*column].max;
+        // Labels of a certain time say nothing of later rows.
+        let varies = |column: &usize| {
+            let given = &encoder.columns()[*column];
+            given.min < given.max && !given.is_date()
+        };
         let column = |column: usize| {
             let feature = column as u32;
             let nodes = nodes_of(functions, feature);
