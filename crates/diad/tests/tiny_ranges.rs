@@ -1,7 +1,5 @@
 //! Columns whose range is tiny beside their size: tables stay within the stated bound of the exact score.
 
-#![expect(clippy::unwrap_used, reason = "a test whose model cannot be made may panic")]
-
 use diad::{Detector, Params, table::Table};
 
 #[test]
