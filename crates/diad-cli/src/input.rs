@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use diad::table::{self, FileSource, Reader, Selection, Source, printable, read_stream};
@@ -18,6 +19,22 @@ pub enum Input {
     Once(Cell<bool>),
 }
 
+/// The sheet of workbooks to read, if not the first.
+static SHEET: OnceLock<String> = OnceLock::new();
+
+/// Has the sheet of that name read from every workbook.
+pub fn read_sheet(name: String) {
+    SHEET.get_or_init(|| name);
+}
+
+fn file(path: &Path) -> FileSource {
+    let source = FileSource::new(path);
+    match SHEET.get() {
+        Some(sheet) => source.sheet(sheet),
+        None => source,
+    }
+}
+
 /// What messages call standard input.
 const STANDARD_INPUT: &str = "standard input";
 
@@ -25,17 +42,17 @@ impl Input {
     /// A table that can be read more than once. Standard input is copied into a temporary file.
     pub fn new(path: &Path) -> Result<Self> {
         if path != Path::new("-") {
-            return Ok(Self::File(FileSource::new(path)));
+            return Ok(Self::File(file(path)));
         }
-        let mut file = NamedTempFile::new().context("cannot make a temporary file for standard input")?;
-        io::copy(&mut io::stdin().lock(), &mut file)
+        let mut copy = NamedTempFile::new().context("cannot make a temporary file for standard input")?;
+        io::copy(&mut io::stdin().lock(), &mut copy)
             .context("cannot keep standard input in a temporary file")?;
-        Ok(Self::Kept { file: FileSource::new(file.path()), _copy: file })
+        Ok(Self::Kept { file: file(copy.path()), _copy: copy })
     }
 
     /// A table that is read once.
     pub fn once(path: &Path) -> Self {
-        if path == Path::new("-") { Self::Once(Cell::new(false)) } else { Self::File(FileSource::new(path)) }
+        if path == Path::new("-") { Self::Once(Cell::new(false)) } else { Self::File(file(path)) }
     }
 
     /// Its name for messages.

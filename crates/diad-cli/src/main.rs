@@ -37,6 +37,9 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// The sheet of a workbook to read [default: the first]
+    #[arg(long, global = true, value_name = "NAME")]
+    sheet: Option<String>,
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -110,6 +113,9 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<()> {
     stop::listen()?;
+    if let Some(sheet) = cli.sheet {
+        input::read_sheet(sheet);
+    }
     if let Some(threads) = cli.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())
