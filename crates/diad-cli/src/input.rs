@@ -20,6 +20,22 @@ pub enum Input {
     Once { path: PathBuf, used: Cell<bool> },
 }
 
+/// The sheet of workbooks to read, if not the first.
+static SHEET: OnceLock<String> = OnceLock::new();
+
+/// Has the sheet of that name read from every workbook.
+pub fn read_sheet(name: String) {
+    SHEET.get_or_init(|| name);
+}
+
+fn file(path: &Path) -> FileSource {
+    let source = FileSource::new(path);
+    match SHEET.get() {
+        Some(sheet) => source.sheet(sheet),
+        None => source,
+    }
+}
+
 /// What messages call standard input.
 const STANDARD_INPUT: &str = "standard input";
 /// Bytes that are copied at a time.

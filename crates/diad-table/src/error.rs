@@ -45,7 +45,7 @@ pub enum Error {
     },
     /// The file is of a kind that is not read.
     #[error(
-        "{} is {kind}; give a CSV file in UTF-8 with a header line, {}",
+        "{} is {kind}; give a CSV file with a header line, {}",
         file(path),
         beside_csv!()
     )]

@@ -1,13 +1,25 @@
 //! The formats that are read, in words, for messages and help.
 
 /// The formats beside CSV.
-#[cfg(feature = "parquet")]
+#[cfg(all(feature = "excel", feature = "parquet"))]
+macro_rules! beside_csv {
+    () => {
+        "JSON Lines, Arrow, Excel or Parquet"
+    };
+}
+#[cfg(all(not(feature = "excel"), feature = "parquet"))]
 macro_rules! beside_csv {
     () => {
         "JSON Lines, Arrow or Parquet"
     };
 }
-#[cfg(not(feature = "parquet"))]
+#[cfg(all(feature = "excel", not(feature = "parquet")))]
+macro_rules! beside_csv {
+    () => {
+        "JSON Lines, Arrow or Excel"
+    };
+}
+#[cfg(not(any(feature = "excel", feature = "parquet")))]
 macro_rules! beside_csv {
     () => {
         "JSON Lines or Arrow"
@@ -22,7 +34,7 @@ pub const FORMATS: &str = concat!("a CSV file with a header line, ", beside_csv!
 #[cfg(feature = "parquet")]
 pub const FORMATS_IN_FULL: &str = "\
 CSV files with a header line (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow files
-or streams (Feather), all of these also compressed with gzip or zstd, or Parquet files";
+or streams (Feather), all of these also compressed with gzip or zstd, workbooks of Excel (.xlsx), or Parquet files";
 /// The formats that are read, with all they may be: a paragraph of help.
 #[cfg(not(feature = "parquet"))]
 pub const FORMATS_IN_FULL: &str = "\

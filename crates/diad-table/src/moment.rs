@@ -349,7 +349,7 @@ fn billionths(digits: &[u8]) -> i64 {
 
 /// Seconds from the start of 1970 to that of a day.
 fn start_of(year: u32, month: u32, day: u32) -> Option<i64> {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let longest = match month {
         2 => 28 + u32::from(leap),
         4 | 6 | 9 | 11 => 30,

@@ -391,7 +391,8 @@ impl Tally {
         let different = self.distinct.len();
         let many = different > MANY_NUMBERS || (different >= 8 && different as u64 * 3 >= numbers);
         let few_others = others * 5 <= told || (self.fractions && others * 2 < told);
-        if !(others == 0 && enough(numbers)) && !(many && !codes && few_others) {
+        let measured = many && !codes && few_others;
+        if !(measured || others == 0 && enough(numbers)) {
             let beside_codes = codes && self.codes > 0 && numbers * 2 > told;
             return self.texts(beside_codes.then_some(Remark::Codes));
         }

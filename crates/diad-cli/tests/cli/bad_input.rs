@@ -25,8 +25,8 @@ fn a_file_that_is_not_there() {
 
 #[test]
 fn an_empty_file() {
-    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines, Arrow or Parquet");
-    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines, Arrow or Parquet");
+    assert_snapshot!(fit_table(""), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines, Arrow, Excel or Parquet");
+    assert_snapshot!(fit_table("\n\n"), @"diad: t.csv is empty; give a CSV file with a header line, JSON Lines, Arrow, Excel or Parquet");
 }
 
 #[test]
