@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Result, anyhow, bail};
 use diad::table::{self, FileSource, Reader, Selection, Source, Version, printable, read_stream};
@@ -28,8 +29,8 @@ pub fn read_sheet(name: String) {
     SHEET.get_or_init(|| name);
 }
 
-fn file(path: &Path) -> FileSource {
-    let source = FileSource::new(path);
+/// The same file, of which that sheet is read.
+fn of_sheet(source: FileSource) -> FileSource {
     match SHEET.get() {
         Some(sheet) => source.sheet(sheet),
         None => source,
@@ -45,7 +46,7 @@ impl Input {
     /// A table that can be read more than once. What cannot, is copied.
     pub fn new(path: &Path) -> Result<Self> {
         if !is_stream(path) {
-            return Ok(Self::File(FileSource::new(path)));
+            return Ok(Self::File(of_sheet(FileSource::new(path))));
         }
         let name = stream_name(path);
         let copy = keep(path).map_err(|(action, error)| {
@@ -59,14 +60,14 @@ impl Input {
                 Copying::Stopped => anyhow::Error::new(table::Error::Stopped),
             }
         })?;
-        Ok(Self::Kept { file: FileSource::of_open(copy, &name), name })
+        Ok(Self::Kept { file: of_sheet(FileSource::of_open(copy, &name)), name })
     }
 
     /// A table that is read once.
     pub fn once(path: &Path) -> Self {
         match is_stream(path) {
             true => Self::Once { path: path.to_owned(), used: Cell::new(false) },
-            false => Self::File(FileSource::new(path)),
+            false => Self::File(of_sheet(FileSource::new(path))),
         }
     }
 

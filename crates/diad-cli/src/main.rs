@@ -41,6 +41,9 @@ struct Cli {
     /// How much memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     max_memory: Option<usize>,
+    /// The sheet of a workbook to read [default: the first]
+    #[arg(long, global = true, value_name = "NAME")]
+    sheet: Option<String>,
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -134,6 +137,9 @@ fn run(cli: Cli) -> Result<()> {
     stop::listen()?;
     if let Some(bytes) = cli.max_memory {
         diad::table::limit_memory(bytes);
+    }
+    if let Some(sheet) = cli.sheet {
+        input::read_sheet(sheet);
     }
     if let Some(threads) = cli.threads {
         rayon::ThreadPoolBuilder::new()

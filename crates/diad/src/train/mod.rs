@@ -13,7 +13,7 @@ mod work;
 
 use std::ops::ControlFlow;
 
-use crate::encode::{Encoder, Matrix};
+use crate::encode::Matrix;
 use crate::kernel::Isa;
 use crate::model::Model;
 use crate::rng::{Purpose, Stream};

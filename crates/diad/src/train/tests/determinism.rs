@@ -135,7 +135,7 @@ fn what_does_not_belong_together_is_refused() {
 
 #[test]
 fn a_fit_can_be_stopped() {
-    let (encoder, matrix) = data(50, 2);
+    let (_, matrix) = data(50, 2);
     let mut seen = Vec::new();
     let result = train(&small(), (&matrix, &[0, 1]), None, &mut |progress| {
         seen.push(progress.step);
