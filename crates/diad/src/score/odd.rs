@@ -58,7 +58,7 @@ impl Detector {
     }
 
     /// What a cell that does not fit its column adds to a score in which the median stands for it: so much that it counts no less
-    /// than the rarest value of the column where all others are typical, nor less than a category that no training row had.
+    /// than the rarest value of the column where all others are typical, nor less than any value can add in the tails.
     pub(crate) fn penalty(&self, column: usize) -> f64 {
         *self.penalties.0[column].get_or_init(|| self.find_penalty(column))
     }
@@ -111,11 +111,11 @@ impl Detector {
         tried.map(|value| scaler.original(value).clamp(given.min, given.max)).collect()
     }
 
-    /// What the tails add for a category that no training row had.
+    /// The most that the tails add within the training range: twice the surprise at a value that no row has, squared.
     fn unseen(&self) -> f64 {
         let tails = self.additive.parts.iter().find(|part| part.name == TAILS);
         let rows = self.training_rows.max(1) as f64;
-        let surprise = libm::log(2.0 * rows);
+        let surprise = 2.0 * libm::log(2.0 * rows);
         tails.map_or(0.0, |part| f64::from(part.factor) * surprise * surprise)
     }
 }
