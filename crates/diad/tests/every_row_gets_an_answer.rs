@@ -39,7 +39,7 @@ fn cells(rows: usize, seed: u64) -> Vec<[String; 4]> {
             format!("{amount:.3}"),
             format!("{size:.3}"),
             colour.to_owned(),
-            format!("2024-0{}-{day:02}", 1 + day % 9),
+            format!("2024-0{}-{day:02}", 1 + (random.unit() * 9.0) as u32),
         ]
     };
     (0..rows).map(row).collect()

@@ -2,14 +2,15 @@
 
 use std::sync::OnceLock;
 
-use super::{Detector, Workspace, add};
+use super::{Detector, Workspace};
 use crate::encode::{Found, Kind, Oddity, Scaler};
-use crate::kernel::{LANES, Lane};
-use crate::model::BLOCK_LANES;
+use crate::kernel::LANES;
 use crate::score::additive::TAILS;
 
 /// Most categories of a column that are tried, the rarest ones.
 const CATEGORIES: usize = 64;
+/// Where other columns are while values are tried: at these shares of their rows.
+const SHARES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 /// Values at either end of a column that are tried, beside those of its nodes.
 const ENDS: usize = 8;
 
@@ -40,11 +41,16 @@ impl Detector {
 
     /// The value of a column that stands for all: the median, or the most frequent category.
     fn typical(&self, scaler: &Scaler, column: usize) -> f64 {
+        self.at_share(scaler, column, 0.5)
+    }
+
+    /// The value that a share of the rows does not exceed; of categories the most frequent.
+    fn at_share(&self, scaler: &Scaler, column: usize, share: f64) -> f64 {
         let given = &self.encoder.columns()[column];
         match given.kind {
             Kind::Category { .. } => 0.0,
             _ => {
-                let middle = self.profile.columns.get(column).map_or(0.0, |spread| spread.quantile(0.5));
+                let middle = self.profile.columns.get(column).map_or(0.0, |spread| spread.quantile(share));
                 scaler.original(middle).clamp(given.min, given.max)
             }
         }
@@ -57,8 +63,8 @@ impl Detector {
         }
     }
 
-    /// What a cell that does not fit its column adds to a score in which the median stands for it: so much that it counts no less
-    /// than the rarest value of the column where all others are typical, nor less than any value can add in the tails.
+    /// What a cell that does not fit its column adds to a score in which the median stands for it: the most that
+    /// values of the column add to each piece of the score wherever the other columns are, and so no less than the rarest of them, nor less than any value can add in the tails.
     pub(crate) fn penalty(&self, column: usize) -> f64 {
         *self.penalties.0[column].get_or_init(|| self.find_penalty(column))
     }
@@ -70,29 +76,30 @@ impl Detector {
             let pair = exact.piece_features(piece);
             pair.iter().any(|&feature| features[feature as usize].column as usize == column)
         };
-        if !(0..exact.pieces()).any(looks) {
-            return 0.0;
-        }
         let mut tried = self.tried(&scalers[column], column);
         tried.push(Oddity::Unreadable.mark());
-        let mut work = Workspace::new(features.len());
-        let filled = features.iter().zip(&scalers).map(|(feature, scaler)| {
-            let of = feature.column as usize;
-            let typical = scaler.scale(self.typical(&scalers[of], of));
-            tried.iter().map(move |&value| if of == column { scaler.scale(value) } else { typical })
-        });
-        work.block.fill_columns(tried.len(), filled);
-        exact.begin(&mut work);
-        let mut totals = vec![Lane::<f64>::default(); BLOCK_LANES];
-        let totals = &mut totals[..work.block.lanes()];
-        for piece in (0..exact.pieces()).filter(|&piece| looks(piece)) {
-            let (values, factor) = exact.piece(piece, &mut work);
-            add(totals, values, factor);
-        }
-        let total = |row: usize| totals[row / LANES].0[row % LANES];
         let odd = tried.len() - 1;
-        let rarest = (0..odd).map(total).fold(f64::NEG_INFINITY, f64::max) - total(odd);
-        rarest.max(self.unseen()).max(0.0)
+        let mut work = Workspace::new(features.len());
+        let pieces: Vec<usize> = (0..exact.pieces()).filter(|&piece| looks(piece)).collect();
+        if pieces.is_empty() {
+            return 0.0;
+        }
+        let mut most = vec![0.0; pieces.len()];
+        for share in SHARES {
+            let filled = features.iter().zip(&scalers).map(|(feature, scaler)| {
+                let of = feature.column as usize;
+                let other = scaler.scale(self.at_share(&scalers[of], of, share));
+                tried.iter().map(move |&value| if of == column { scaler.scale(value) } else { other })
+            });
+            work.block.fill_columns(tried.len(), filled);
+            exact.begin(&mut work);
+            for (most, &piece) in most.iter_mut().zip(&pieces) {
+                let (values, factor) = exact.piece(piece, &mut work);
+                let value = |row: usize| factor * f64::from(values[row / LANES].0[row % LANES]);
+                *most = (0..odd).map(|row| value(row) - value(odd)).fold(*most, f64::max);
+            }
+        }
+        most.iter().sum::<f64>().max(self.unseen())
     }
 
     /// Values of a column, the rarest among them.
