@@ -14,7 +14,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput};
 use diad::kernel::{
-    AxisCells, Bending, CellSpace, Cells, Columns, Entmax, Gradients, Isa, Kernels, LANES, Lane, Output,
+    AsinhScale, AxisCells, CellSpace, Cells, Columns, Entmax, Gradients, Isa, Kernels, LANES, Lane, Output,
     PairCells, SLOT, Splits, Terms, Upstream, entmax15_backward, walsh,
 };
 
@@ -123,13 +123,13 @@ fn columns(bench: &mut Bench, kernels: &Kernels<f32>) {
         logarithms.copy_from_slice(&positive);
         (kernels.shifted_ln)(black_box(&mut logarithms), 0.5);
     });
-    let (bending, values) = (
-        Bending { spread: 2.0, middle: 0.1, low: -3.0, range: 6.0, most: 4.0, gap: 0.0 },
+    let (scale, values) = (
+        AsinhScale { spread: 2.0, median: 0.2, low: -3.0, range: 6.0, most: 4.0, gap: 0.0 },
         numbers(ROWS, 13).iter().map(|&x| f64::from(x) * 10.0).collect::<Vec<f64>>(),
     );
     let mut scaled = vec![0.0; ROWS];
     bench.run("scale of a column", 0, ROWS * (size_of::<f64>() + size_of::<f32>()), || {
-        (kernels.bend)(black_box(&bending), &values, &mut scaled);
+        (kernels.scale_asinh)(black_box(&scale), &values, &mut scaled);
     });
 }
 

@@ -1,50 +1,15 @@
-//! What is made of the columns of a table, in words.
+//! How columns are interpreted, in words.
 
 use std::fmt::Write;
 
-use diad::encode::{Column, Encoder, Kind, LeftOut, Reason, Roles};
-use diad::table::{DateOrder, printable, quoted};
+use diad::encode::{Column, Encoder, Kind, LeftOut, Oddities, Reason};
+use diad::table::{printable, quoted};
 
 use crate::log;
 
-/// The order of day and month.
-#[derive(clap::Args)]
-pub struct Dates {
-    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy); each column tells by itself where it can
-    #[arg(long, value_name = "ORDER")]
-    dates: Option<Order>,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Order {
-    /// The day first
-    Dmy,
-    /// The month first
-    Mdy,
-}
-
-impl Dates {
-    /// Roles with this order, if one is given.
-    pub fn given(&self, roles: Roles) -> Roles {
-        match self.dates {
-            Some(Order::Dmy) => roles.dates(DateOrder::Dmy),
-            Some(Order::Mdy) => roles.dates(DateOrder::Mdy),
-            None => roles,
-        }
-    }
-}
-
-/// What the options say about columns.
-pub fn roles(label: Option<&str>, ignore: &[String], categorical: &[String], numeric: &[String]) -> Roles {
-    let roles = label.into_iter().fold(Roles::default(), |roles, name| roles.ignore(name));
-    let roles = ignore.iter().fold(roles, |roles, name| roles.ignore(name));
-    let roles = categorical.iter().fold(roles, |roles, name| roles.categorical(name));
-    numeric.iter().fold(roles, |roles, name| roles.numeric(name))
-}
-
-/// Says which columns were left out although nobody asked for it.
+/// Notes the columns that were left out automatically.
 pub fn warn_of_left_out(columns: &[LeftOut]) {
-    // A constant column tells nothing, whatever it is taken as.
+    // A constant column is useless whatever its type.
     for LeftOut { name, reason } in columns.iter().filter(|column| column.reason != Reason::Constant) {
         let keep = match reason {
             Reason::AllMissing => "",
@@ -54,7 +19,14 @@ pub fn warn_of_left_out(columns: &[LeftOut]) {
     }
 }
 
-/// Says which columns of a table are not used though the training did not have them either.
+/// Warns of cells that do not fit their columns.
+pub fn warn_of_odd(oddities: &Oddities) {
+    for sentence in oddities.sentences() {
+        log::warn(&sentence);
+    }
+}
+
+/// Notes the columns of a table that the model does not know.
 pub fn note_unused(encoder: &Encoder, unread: &[String]) {
     const SHOWN: usize = 8;
     let known = |name: &&String| {
@@ -112,12 +84,12 @@ fn described(column: &Column) -> String {
     text
 }
 
-/// So many of something.
+/// A count with its noun.
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// A number, in powers of ten where it would be long.
+/// A number, in scientific notation where it would be long.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if size >= 1e15 || (size < 1e-6 && size > 0.0) { format!("{value:e}") } else { value.to_string() }

@@ -1,4 +1,4 @@
-//! `diad demo`: trains on a small table that comes with the program, and shows what comes out.
+//! `diad demo`: trains on a bundled table and shows the results.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{fit, report, score};
 
-/// Try it on a small table that comes with the program
+/// Try it on a small bundled table
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  diad demo\n  diad demo --dir my-folder")]
 pub struct Args {
@@ -84,7 +84,7 @@ fn holds(path: &Path, content: &[u8]) -> bool {
         && std::fs::read(path).is_ok_and(|found| found == content)
 }
 
-/// The table that comes with the program, in memory.
+/// The bundled table, in memory.
 fn read_whole(path: &Path) -> Result<Table> {
     let source = FileSource::new(path);
     let mut reader = source.open(&Selection::all())?;
@@ -122,7 +122,7 @@ fn findings(table: &Table, scores: &[f32]) -> String {
     if let Some(area) = roc_auc(&labels, scores) {
         let _ = writeln!(
             text,
-            "ROC-AUC {area:.3}: the chance that a row labelled not normal scores higher than another."
+            "ROC-AUC {area:.3}: the probability that an abnormal row scores higher than a normal one."
         );
     }
     text

@@ -1,44 +1,37 @@
 //! `diad eval`: how well a model ranks labelled rows.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use diad::Detector;
+use diad::encode::Oddities;
 use diad::metrics::{average_precision, roc_auc};
 use diad::table::{Source, quoted};
 use serde_json::json;
 
-use crate::columns::plural;
+use crate::args::{Format, LabelledTable};
+use crate::columns::{self, plural};
 use crate::input::Input;
 use crate::log;
 use crate::output;
+use crate::score;
 use crate::stop::stoppable;
 
 /// Measure how well a model ranks labelled rows
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model and the label column; - for standard input
-    table: PathBuf,
-    /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no; rows without one are left out
-    #[arg(long, value_name = "COL")]
-    label: String,
+    #[command(flatten)]
+    given: LabelledTable,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    #[arg(long)]
+    strict: bool,
 }
 
 const EXAMPLES: &str = "\
-ROC-AUC is the chance that an anomaly scores higher than a normal row: 0.5 is chance, 1 is perfect.
+Rows without a label are left out.
+ROC-AUC is the probability that an anomaly scores higher than a normal row: 0.5 is random, 1 is perfect.
 Average precision is the share of anomalies among the highest scores, averaged over all anomalies.
 
 Examples:
@@ -46,10 +39,14 @@ Examples:
   diad eval model.diad table.parquet --label is_fraud --format json";
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = Detector::load(&args.model)?;
-    let (labels, scores, unlabelled) = score_labelled(&detector, &Input::new(&args.table)?, &args.label)?;
+    let detector = score::load(&args.given.model, false, args.strict)?;
+    let (labels, scores, unlabelled) =
+        score_labelled(&detector, &Input::once(&args.given.table), &args.given.label)?;
     if labels.is_empty() && unlabelled > 0 {
-        bail!("label column {} is empty in all {unlabelled} rows; label some of them", quoted(&args.label));
+        bail!(
+            "label column {} is empty in all {unlabelled} rows; label some of them",
+            quoted(&args.given.label)
+        );
     }
     if unlabelled > 0 {
         let rows = plural(unlabelled, "row without a label is", "rows without a label are");
@@ -59,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     else {
         bail!(
             "label column {} is {} in all {} rows; give a table with both anomalies and normal rows",
-            quoted(&args.label),
+            quoted(&args.given.label),
             u8::from(labels.contains(&true)),
             labels.len()
         );
@@ -93,13 +90,13 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Ve
         );
     }
     let source = stoppable(table);
-    let mut reader = source.open(&detector.encoder().selection().with_known_labels(label))?;
+    let mut reader = source.open(&detector.selection().with_known_labels(label))?;
     let (mut labels, mut scores, mut unlabelled) = (Vec::new(), Vec::new(), 0);
-    let mut found = Vec::new();
+    let (mut found, mut oddities) = (Vec::new(), Oddities::default());
     while let Some(batch) = reader.next_batch()? {
         found.clear();
         found.resize(batch.rows(), 0.0);
-        detector.score_into(&batch, &mut found)?;
+        detector.score_noting(&batch, &mut found, &mut oddities)?;
         // The label is the last selected column.
         for (&label, &score) in batch.column(batch.names().len() - 1).iter().zip(&found) {
             if label.is_nan() {
@@ -110,5 +107,6 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<(Ve
             }
         }
     }
+    columns::warn_of_odd(&oddities);
     Ok((labels, scores, unlabelled))
 }

@@ -1,25 +1,26 @@
-//! `diad explain`: what the scores of rows are made of.
+//! `diad explain`: explains the scores of rows.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use diad::Detector;
 use diad::encode::Kind;
 use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
-use diad::table::{Table, printable};
+use diad::table::{Source as _, Table, printable};
 use serde_json::{Value, json};
 
+use crate::args::Format;
+use crate::input::Input;
 use crate::{output, plots, rows, score};
 
-/// Say what the scores of rows are made of
+/// Explain the scores of rows
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// The table, with the columns of the model in any order
+    /// The table, with the columns of the model in any order; - for standard input
     table: PathBuf,
     /// The rows to explain, separated by commas; the first row is 0
     #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "top")]
@@ -42,15 +43,12 @@ pub struct Args {
     /// With --plots: an earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
     #[arg(long, value_name = "MODEL0", requires = "plots")]
     before: Option<PathBuf>,
-    /// Explain the trees themselves, not the tables made of them; diad info says how close these are
+    /// Explain the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    #[arg(long)]
+    strict: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -70,16 +68,19 @@ const SCHEMA_VERSION: u32 = 1;
 const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = score::load(&args.model, args.exact)?;
+    let detector = score::load(&args.model, args.exact, args.strict)?;
     let before = args.before.as_deref().map(Detector::load).transpose()?;
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
     }
+    let input = Input::new(&args.table)?;
+    let version = input.version();
     let chosen = match &args.rows[..] {
-        [] => rows::score(&detector, &args.table, None)?.top(args.top),
+        [] => rows::score(&detector, &input, None)?.top(args.top),
         rows => rows.to_vec(),
     };
-    let table = rows::pick(&detector, &args.table, &chosen)?;
+    let table = rows::pick(&detector, &input, &chosen)?;
+    input.unchanged_since(version)?;
     let explainer = Explainer::new(&detector);
     let threshold = args.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
     let explained = explainer.contributions(&table)?;
@@ -218,7 +219,7 @@ impl Told<'_> {
             .map(|&column| {
                 let value = self.table.column(column)[row];
                 let standing = self.explainer.standing(column, value);
-                json!({
+                let mut told = json!({
                     "name": names[column].name,
                     "value": self.json_value(column, value),
                     "below": finite(standing.below),
@@ -227,13 +228,17 @@ impl Told<'_> {
                         Outside::Below => "below",
                         Outside::Above => "above",
                     }),
-                })
+                });
+                if let Some(oddity) = names[column].oddity(value) {
+                    told["odd"] = oddity.word().into();
+                }
+                told
             })
             .collect();
         json!({ "columns": columns, "contribution": finite(contribution) })
     }
 
-    /// A number, the name of a category or a time as text, or null where the value is missing.
+    /// A number, the name of a category or a time as text, or null where the value is missing or does not fit.
     fn json_value(&self, column: usize, value: f64) -> Value {
         let column = &self.explainer.detector().encoder().columns()[column];
         match column.kind {

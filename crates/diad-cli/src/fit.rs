@@ -8,6 +8,7 @@ use diad::encode::Roles;
 use diad::table::FORMATS;
 use diad::{Checkpoints, Detector, Dialect, Params, Progress};
 
+use crate::args::ColumnRoles;
 use crate::columns;
 use crate::input::Input;
 use crate::log;
@@ -25,24 +26,15 @@ pub struct Args {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// A column with labels, which the training leaves out
+    /// A column with labels, kept out of the training
     #[arg(long, value_name = "COL")]
     label: Option<String>,
-    /// A column to leave out, such as a name or a number of a row; may be given more than once
-    #[arg(long, value_name = "COL")]
-    ignore: Vec<String>,
-    /// A column whose values are categories, even if they are numbers; may be given more than once
-    #[arg(long, value_name = "COL")]
-    categorical: Vec<String>,
-    /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
-    #[arg(long, value_name = "COL")]
-    numeric: Vec<String>,
     #[command(flatten)]
-    dates: columns::Dates,
-    /// A folder in which the fit keeps how far it is; the same command goes on from there after a stop
+    columns: ColumnRoles,
+    /// A folder for checkpoints; after an interruption, the same command resumes from there
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
-    /// Seconds between checkpoints; with 0 there is one after every step
+    /// Seconds between checkpoints; 0 writes one after every step
     #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "checkpoint")]
     checkpoint_every: u64,
     #[command(flatten)]
@@ -58,7 +50,7 @@ Examples:
   diad fit table.csv -o model.diad --seed 1 --steps 4000
   diad fit huge.parquet -o model.diad --checkpoint progress
 
-Columns of text become categories, dates become month, weekday and hour, and a missing value is a value of its own.
+Columns of text become categories, dates become month, weekday, hour and place in time, and a missing value is a value of its own.
 Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.
 
 With --checkpoint, a fit that was stopped or killed goes on when the same command is given again, and ends with the same
@@ -69,8 +61,7 @@ pub fn run(args: Args) -> Result<()> {
     let target = output::check(&args.output, &[&args.table])?;
     let started = Instant::now();
     let input = Input::new(&args.table)?;
-    let roles = columns::roles(args.label.as_deref(), &args.ignore, &args.categorical, &args.numeric);
-    let roles = args.dates.given(roles);
+    let roles = args.columns.roles(args.label.as_deref());
     let every = Duration::from_secs(args.checkpoint_every);
     let mut checkpoints = match &args.checkpoint {
         Some(folder) => Some(Checkpoints::new(folder)?.every(every)),
@@ -84,7 +75,7 @@ pub fn run(args: Args) -> Result<()> {
         checkpoints.finish();
     }
     columns::warn_of_left_out(detector.encoder().left_out());
-    output::say(&format!(
+    output::tell(&format!(
         "Trained on {} rows and {} in {:.1} s; the model is in {}.\n",
         detector.training_rows(),
         columns::plural(detector.encoder().columns().len(), "feature", "features"),
@@ -93,7 +84,7 @@ pub fn run(args: Args) -> Result<()> {
     ))
 }
 
-/// Adds what only this command can say about an error.
+/// Adds what only this command knows about an error.
 fn advise(error: anyhow::Error, kept: bool) -> anyhow::Error {
     let Some(cause) = error.downcast_ref::<diad::Error>() else { return error };
     let said = cause.message(Dialect::Options);
@@ -127,7 +118,7 @@ fn train_keeping(
     let mut observe = |progress: Progress| {
         if training.is_none() && progress.step > 1 {
             let (done, steps) = (progress.step - 1, progress.steps);
-            log::note(&format!("going on after step {done} of {steps}"));
+            log::note(&format!("resuming after step {done} of {steps}"));
         }
         training.get_or_insert_with(|| Training::start(progress.steps)).step(progress)
     };

@@ -1,12 +1,14 @@
 //! `diad info`: what is in a model file.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use diad::Detector;
 use diad::table::printable;
+use serde_json::{Map, Value, json};
 
+use crate::args::Format;
 use crate::columns;
 use crate::output::{self, shown};
 
@@ -16,13 +18,40 @@ use crate::output::{self, shown};
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.model)?;
-    let bytes = std::fs::metadata(&args.model).map(|file| file.len());
+    let text = match args.format {
+        Format::Text => text(&detector, &args.model)?,
+        Format::Json => format!("{:#}\n", json(&detector)?),
+    };
+    output::say(&text)
+}
+
+fn json(detector: &Detector) -> Result<Value> {
+    let parts =
+        detector.part_shares().into_iter().map(|(part, share)| json!({ "part": part, "share": share }));
+    let names = detector.encoder().columns().iter().map(|column| column.name.as_str());
+    let settings = detector.params().listed().into_iter().map(|(name, value)| (name, value.into()));
+    Ok(json!({
+        "identity": detector.identity()?.to_string(),
+        "rows": detector.training_rows(),
+        "origin": detector.origin(),
+        "bound": detector.bound(),
+        "parts": parts.collect::<Vec<_>>(),
+        "settings": settings.collect::<Map<String, Value>>(),
+        "columns": names.collect::<Vec<_>>(),
+    }))
+}
+
+fn text(detector: &Detector, model: &Path) -> Result<String> {
+    let bytes = std::fs::metadata(model).map(|file| file.len());
     let columns = detector.encoder().columns();
-    let mut text = shown(&args.model);
+    let mut text = shown(model);
     if let Ok(bytes) = bytes {
         write!(text, ", {}", size(bytes))?;
     }
@@ -43,6 +72,13 @@ pub fn run(args: &Args) -> Result<()> {
         )?,
         None => writeln!(text, "scored exactly")?,
     }
+    let shares = detector.part_shares();
+    if !shares.is_empty() {
+        writeln!(text, "\nParts                share of the score")?;
+    }
+    for (part, share) in shares {
+        writeln!(text, "  {:<18} {:.1} %", printable(part), 100.0 * share)?;
+    }
     writeln!(text, "\nSettings")?;
     for (name, value) in detector.params().listed() {
         writeln!(text, "  {name:<16} {value}")?;
@@ -55,7 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
     for column in detector.encoder().left_out() {
         writeln!(text, "  {}: {}", printable(&column.name), column.reason)?;
     }
-    output::say(&text)
+    Ok(text)
 }
 
 /// A file size in words.

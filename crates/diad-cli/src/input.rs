@@ -1,22 +1,24 @@
-//! The table of a command: a file, or standard input.
+//! The table of a command: a file, a pipe, or standard input.
 
 use std::cell::Cell;
-use std::io;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result};
-use diad::table::{self, FileSource, Reader, Selection, Source, printable, read_stream};
-use tempfile::NamedTempFile;
+use anyhow::{Result, anyhow, bail};
+use diad::table::{self, FileSource, Reader, Selection, Source, Version, printable, read_stream};
+
+use crate::stop;
 
 /// A table to read.
 pub enum Input {
-    /// A file.
+    /// A file that can be read again and again.
     File(FileSource),
-    /// Standard input, kept in a file that goes away with this value.
-    Kept { file: FileSource, _copy: NamedTempFile },
-    /// Standard input, which can be read once.
-    Once(Cell<bool>),
+    /// What came from standard input or a pipe, kept in a file without a name, of which nothing is left when the program ends.
+    Kept { file: FileSource, name: PathBuf },
+    /// Standard input or a pipe, which can be read once.
+    Once { path: PathBuf, used: Cell<bool> },
 }
 
 /// The sheet of workbooks to read, if not the first.
@@ -27,8 +29,8 @@ pub fn read_sheet(name: String) {
     SHEET.get_or_init(|| name);
 }
 
-fn file(path: &Path) -> FileSource {
-    let source = FileSource::new(path);
+/// The same file, of which that sheet is read.
+fn of_sheet(source: FileSource) -> FileSource {
     match SHEET.get() {
         Some(sheet) => source.sheet(sheet),
         None => source,
@@ -37,29 +39,95 @@ fn file(path: &Path) -> FileSource {
 
 /// What messages call standard input.
 const STANDARD_INPUT: &str = "standard input";
+/// Bytes that are copied at a time.
+const CHUNK: usize = 1 << 16;
 
 impl Input {
-    /// A table that can be read more than once. Standard input is copied into a temporary file.
+    /// A table that can be read more than once. What cannot, is copied.
     pub fn new(path: &Path) -> Result<Self> {
-        if path != Path::new("-") {
-            return Ok(Self::File(file(path)));
+        if !is_stream(path) {
+            return Ok(Self::File(of_sheet(FileSource::new(path))));
         }
-        let mut copy = NamedTempFile::new().context("cannot make a temporary file for standard input")?;
-        io::copy(&mut io::stdin().lock(), &mut copy)
-            .context("cannot keep standard input in a temporary file")?;
-        Ok(Self::Kept { file: file(copy.path()), _copy: copy })
+        let name = stream_name(path);
+        let copy = keep(path).map_err(|(action, error)| {
+            let place = printable(&std::env::temp_dir().to_string_lossy());
+            match action {
+                Copying::Read => table::Error::file("read", &name, error).into(),
+                Copying::Write => anyhow!(
+                    "cannot keep {} in the temporary folder {place} ({error}); make room there, or name another folder in TMPDIR",
+                    printable(&name.to_string_lossy())
+                ),
+                Copying::Stopped => anyhow::Error::new(table::Error::Stopped),
+            }
+        })?;
+        Ok(Self::Kept { file: of_sheet(FileSource::of_open(copy, &name)), name })
     }
 
     /// A table that is read once.
     pub fn once(path: &Path) -> Self {
-        if path == Path::new("-") { Self::Once(Cell::new(false)) } else { Self::File(file(path)) }
+        match is_stream(path) {
+            true => Self::Once { path: path.to_owned(), used: Cell::new(false) },
+            false => Self::File(of_sheet(FileSource::new(path))),
+        }
     }
 
     /// Its name for messages.
     pub fn name(&self) -> String {
         match self {
             Self::File(file) => printable(&file.path().to_string_lossy()),
-            _ => STANDARD_INPUT.into(),
+            Self::Kept { name, .. } => printable(&name.to_string_lossy()),
+            Self::Once { path, .. } => printable(&stream_name(path).to_string_lossy()),
+        }
+    }
+
+    /// Refuses a file that is not as it was when `before` was asked for.
+    pub fn unchanged_since(&self, before: Option<Version>) -> Result<()> {
+        if self.version() != before {
+            bail!(
+                "{} changed while it was being read; try again when nothing else writes to it",
+                self.name()
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path is standard input, a named pipe or the like.
+fn is_stream(path: &Path) -> bool {
+    path == Path::new("-") || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+fn stream_name(path: &Path) -> PathBuf {
+    if path == Path::new("-") { STANDARD_INPUT.into() } else { path.to_owned() }
+}
+
+fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) })
+}
+
+/// What failed while a copy was made.
+enum Copying {
+    Read,
+    Write,
+    Stopped,
+}
+
+/// Copies a stream into a file that has no name from the start.
+fn keep(path: &Path) -> std::result::Result<File, (Copying, io::Error)> {
+    let mut input = opened(path).map_err(|error| (Copying::Read, error))?;
+    let mut copy = tempfile::tempfile().map_err(|error| (Copying::Write, error))?;
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        if stop::requested() {
+            return Err((Copying::Stopped, io::ErrorKind::Interrupted.into()));
+        }
+        match stop::waiting(|| input.read(&mut chunk)) {
+            Ok(0) => return Ok(copy),
+            Ok(read) => {
+                io::Write::write_all(&mut copy, &chunk[..read]).map_err(|error| (Copying::Write, error))?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((Copying::Read, error)),
         }
     }
 }
@@ -68,13 +136,22 @@ impl Source for Input {
     fn open(&self, selection: &Selection) -> table::Result<Box<dyn Reader + '_>> {
         match self {
             Self::File(file) | Self::Kept { file, .. } => file.open(selection),
-            Self::Once(used) => {
+            Self::Once { path, used } => {
+                let name = stream_name(path);
                 if used.replace(true) {
                     let cause = io::Error::other("it can be read only once");
-                    return Err(table::Error::file("read", Path::new(STANDARD_INPUT), cause));
+                    return Err(table::Error::file("read", &name, cause));
                 }
-                read_stream(Box::new(io::stdin()), Path::new(STANDARD_INPUT), selection)
+                let input = opened(path).map_err(|error| table::Error::file("read", &name, error))?;
+                read_stream(input, &name, selection)
             }
+        }
+    }
+
+    fn version(&self) -> Option<Version> {
+        match self {
+            Self::File(file) => file.version(),
+            _ => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `diad inspect`: what the program makes of a table.
+//! `diad inspect`: how the columns of a table are interpreted.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -7,29 +7,21 @@ use anyhow::Result;
 use diad::encode::{Reason, Survey, Surveyed};
 use diad::table::{DateOrder, FORMATS, ReadAs, Remark, Stray, TimePart, printable, quoted};
 
-use crate::columns::{self, number, plural};
+use crate::args::ColumnRoles;
+use crate::columns::{number, plural};
 use crate::input::Input;
 use crate::output;
 use crate::progress::Reading;
 use crate::stop::stoppable;
 
-/// Show what is made of each column of a table
+/// Show how each column of a table is interpreted
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[arg(help = format!("The table: {FORMATS}; - for standard input"))]
     table: PathBuf,
-    /// A column to leave out; may be given more than once
-    #[arg(long, value_name = "COL")]
-    ignore: Vec<String>,
-    /// A column whose values are categories, even if they are numbers; may be given more than once
-    #[arg(long, value_name = "COL")]
-    categorical: Vec<String>,
-    /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
-    #[arg(long, value_name = "COL")]
-    numeric: Vec<String>,
     #[command(flatten)]
-    dates: columns::Dates,
+    columns: ColumnRoles,
 }
 
 const EXAMPLES: &str = "\
@@ -40,8 +32,7 @@ Examples:
 
 pub fn run(args: &Args) -> Result<()> {
     let input = Input::new(&args.table)?;
-    let roles = columns::roles(None, &args.ignore, &args.categorical, &args.numeric);
-    let roles = args.dates.given(roles);
+    let roles = args.columns.roles(None);
     let survey = {
         let _reading = Reading::start(&input.name());
         Survey::of_any(&stoppable(&input), &roles)?

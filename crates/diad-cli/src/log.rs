@@ -1,5 +1,4 @@
-//! What the program says on standard error: sentences for people, or one JSON object a line for programs; and with -v,
-//! what it does.
+//! Messages on standard error: text, or JSON Lines for programs; with -v, also progress.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,19 +8,19 @@ use diad::table::printable;
 use tracing::Level;
 use tracing_subscriber::filter::LevelFilter;
 
-/// How standard error is written.
+/// Format of the messages on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub enum Format {
-    /// Sentences and lines for people
+    /// Plain text
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
 static JSON: AtomicBool = AtomicBool::new(false);
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
-/// Begins to log: warnings, with 1 also what is done, with 2 and more also its parts.
+/// Starts logging: warnings; from 1 on also progress, from 2 on also details.
 pub fn start(verbosity: u8, format: Format) {
     let level = match verbosity {
         0 => LevelFilter::WARN,
@@ -31,29 +30,29 @@ pub fn start(verbosity: u8, format: Format) {
     JSON.store(format == Format::Json, Ordering::Relaxed);
     VERBOSE.store(verbosity > 0, Ordering::Relaxed);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(io::stderr);
-    // Only a second start fails, and there is none.
+    // Fails only if called twice.
     let _ = match format {
         Format::Text => builder.with_ansi(io::stderr().is_terminal()).try_init(),
         Format::Json => builder.json().flatten_event(true).with_current_span(false).try_init(),
     };
 }
 
-/// Whether lines of a log come between what else is on standard error.
+/// Whether log lines are interleaved with other output on standard error.
 pub fn is_busy() -> bool {
     VERBOSE.load(Ordering::Relaxed) || JSON.load(Ordering::Relaxed)
 }
 
-/// One sentence about an error.
+/// An error.
 pub fn complain(sentence: &str) {
     say(Level::ERROR, "", sentence);
 }
 
-/// One sentence about something that may not be as it should be.
+/// A warning.
 pub fn warn(sentence: &str) {
     say(Level::WARN, "warning: ", sentence);
 }
 
-/// One sentence about something good to know.
+/// A note.
 pub fn note(sentence: &str) {
     say(Level::WARN, "note: ", sentence);
 }
@@ -63,7 +62,7 @@ fn say(level: Level, kind: &str, sentence: &str) {
     match (JSON.load(Ordering::Relaxed), level) {
         (true, Level::ERROR) => tracing::error!("{kind}{sentence}"),
         (true, _) => tracing::warn!("{kind}{sentence}"),
-        // Nobody is left to tell if standard error is closed.
+        // If standard error is closed, there is nowhere to report it.
         (false, _) => drop(writeln!(io::stderr(), "diad: {kind}{sentence}")),
     }
 }

@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use diad::table::{FORMATS_IN_FULL, panic_is_caught};
 
+mod args;
 mod columns;
 mod demo;
 mod eval;
@@ -37,18 +38,39 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// How much memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<usize>,
     /// The sheet of a workbook to read [default: the first]
     #[arg(long, global = true, value_name = "NAME")]
     sheet: Option<String>,
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// How standard error is written
+    /// Format of the messages on standard error
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = log::Format::Text)]
     log_format: log::Format,
 }
 
-/// What stands below the list of commands.
+/// A number of bytes, such as 500M or 2G.
+fn size(text: &str) -> Result<usize, String> {
+    let upper = text.trim().to_ascii_uppercase();
+    let digits = upper.trim_end_matches('B').trim_end_matches('I');
+    let (digits, unit) = match digits.chars().last() {
+        Some('K') => (&digits[..digits.len() - 1], 1 << 10),
+        Some('M') => (&digits[..digits.len() - 1], 1 << 20),
+        Some('G') => (&digits[..digits.len() - 1], 1 << 30),
+        _ => (digits, 1),
+    };
+    let bytes = digits.parse::<usize>().ok().and_then(|count| count.checked_mul(unit));
+    let enough = bytes.filter(|bytes| *bytes >= LEAST_MEMORY);
+    enough.ok_or_else(|| "write a size such as 500M or 2G, of at least 64M".to_owned())
+}
+
+/// The least that --max-memory may be.
+const LEAST_MEMORY: usize = 64 << 20;
+
+/// Shown below the list of commands.
 fn more_help() -> String {
     format!(
         "{EXAMPLES}\n\nTables are {FORMATS_IN_FULL}. The format is detected\nfrom the content. A - stands for standard input.\n\n\
@@ -113,6 +135,9 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<()> {
     stop::listen()?;
+    if let Some(bytes) = cli.max_memory {
+        diad::table::limit_memory(bytes);
+    }
     if let Some(sheet) = cli.sheet {
         input::read_sheet(sheet);
     }
@@ -137,7 +162,7 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
-/// Prints help, or makes one sentence of what clap says about the arguments.
+/// Prints help, or condenses clap's error to one sentence.
 fn explain_usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {

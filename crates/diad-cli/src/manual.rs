@@ -1,4 +1,4 @@
-//! `diad completions` and `diad man`: what shells and manuals want to know of the program, from the program itself.
+//! `diad completions` and `diad man`: completion scripts and manual pages.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::output::{self, Pending, shown, unwritable};
 
-/// Print a script that completes commands and options in a shell
+/// Print a completion script for a shell
 #[derive(clap::Args)]
 #[command(after_help = COMPLETIONS)]
 pub struct Completions {

@@ -1,15 +1,45 @@
-//! Files that appear whole or not at all, and plain text on standard output.
+//! Atomic files, and text on standard output.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use diad::WholeFile;
 use diad::table::printable;
-use tempfile::NamedTempFile;
+
+/// Says on standard output that something was done. Nobody needs to hear it.
+pub fn tell(text: &str) -> Result<()> {
+    if is_closed() { Ok(()) } else { say(text) }
+}
+
+/// Refuses to write to standard output if it is closed.
+pub fn check_open() -> Result<()> {
+    if is_closed() {
+        bail!("cannot write to standard output: it is closed; give it a place to go");
+    }
+    Ok(())
+}
+
+/// Whether standard output was closed before the program started. It leads to nowhere then, for reading and writing, as no shell
+/// opens it.
+fn is_closed() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+
+        let standard = io::stdout();
+        let (flags, found, nowhere) = (fcntl_getfl(&standard), fstat(&standard), stat("/dev/null"));
+        if let (Ok(flags), Ok(found), Ok(nowhere)) = (flags, found, nowhere) {
+            return flags.contains(OFlags::RDWR) && found.st_rdev == nowhere.st_rdev;
+        }
+    }
+    false
+}
 
 /// Writes text to standard output.
 pub fn say(text: &str) -> Result<()> {
+    check_open()?;
     let mut standard = io::stdout().lock();
     standard
         .write_all(text.as_bytes())
@@ -17,17 +47,17 @@ pub fn say(text: &str) -> Result<()> {
         .map_err(|error| unwritable("standard output", error))
 }
 
-/// A sentence about a failed write that still knows its cause.
+/// The error of a failed write, with its cause.
 pub fn unwritable(target: impl Into<PathBuf>, cause: io::Error) -> anyhow::Error {
     diad::table::Error::file("write", &target.into(), cause).into()
 }
 
-/// A path as it may be shown.
+/// A path, safe to print.
 pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// A name from the data as it may be typed in a shell, if it can be typed as it is.
+/// A name from the data, if it can be typed in a shell without quoting.
 pub fn typed(name: &str) -> Option<&str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     ((1..=40).contains(&name.len()) && name.chars().all(plain)).then_some(name)
@@ -54,50 +84,35 @@ pub fn check(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     Ok(target)
 }
 
-/// A file being written beside its target. It takes the target's place when it is whole, and is removed
-/// when it is dropped before that.
+/// A file that is written beside its target and renamed when complete; dropped before that, it is removed.
 pub struct Pending {
-    file: NamedTempFile,
+    file: WholeFile,
     target: PathBuf,
 }
 
 impl Pending {
     pub fn new(target: &Path) -> Result<Self> {
-        let folder = match target.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".diad-").suffix(".part");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As for any new file; the user's mask applies.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
         // The reason in short: the name of the temporary file would not help.
-        let file = builder.tempfile_in(folder).map_err(|error| unwritable(target, error.kind().into()))?;
+        let file = WholeFile::new(target).map_err(|error| unwritable(target, error.kind().into()))?;
         Ok(Self { file, target: target.to_owned() })
     }
 
     pub fn file(&mut self) -> &mut File {
-        self.file.as_file_mut()
+        self.file.file()
     }
 
     pub fn unwritable(&self, cause: io::Error) -> anyhow::Error {
         unwritable(&self.target, cause)
     }
 
-    /// Puts the file in its place, once all of it is on the disk.
+    /// Syncs the file and renames it.
     pub fn commit(self) -> Result<()> {
-        self.file.as_file().sync_all().map_err(|error| self.unwritable(error))?;
         let target = self.target;
-        self.file.persist(&target).map_err(|error| unwritable(target, error.error))?;
-        Ok(())
+        self.file.commit().map_err(|error| unwritable(target, error))
     }
 }
 
-/// What an error says, with settings named as options.
+/// The message of an error, with settings named as options.
 pub fn sentence(error: &anyhow::Error) -> String {
     match error.chain().next().and_then(|first| first.downcast_ref::<diad::Error>()) {
         Some(error) => error.message(diad::Dialect::Options),

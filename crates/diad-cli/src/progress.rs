@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{log, stop};
 
-/// A bar that does not come between the lines of a log.
+/// A progress bar that does not break up log lines.
 fn bar(bar: ProgressBar) -> ProgressBar {
     if log::is_busy() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -25,7 +25,7 @@ impl Reading {
         Self::start_with(&format!("Reading {}", printable(name)))
     }
 
-    /// Shows any other work.
+    /// Shows that something else is being done.
     pub fn start_with(message: &str) -> Self {
         tracing::info!("{}", printable(message));
         let spinner = bar(ProgressBar::new_spinner()).with_message(message.to_owned());
@@ -40,7 +40,7 @@ impl Drop for Reading {
     }
 }
 
-/// Shows how far a training is, until it is dropped.
+/// The progress of a training, until dropped.
 pub struct Training(ProgressBar);
 
 impl Training {
@@ -51,7 +51,7 @@ impl Training {
         Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
     }
 
-    /// Shows a step; breaks the training off once Ctrl-C was pressed.
+    /// Shows a step; stops the training after Ctrl-C.
     pub fn step(&self, progress: Progress) -> ControlFlow<()> {
         if progress.step.is_multiple_of(100) {
             let Progress { step, loss, temperature, .. } = progress;
@@ -69,7 +69,7 @@ impl Drop for Training {
     }
 }
 
-/// Shows how far a tuning is, until it is dropped.
+/// The progress of a tuning, until dropped.
 pub struct Tuning(ProgressBar);
 
 impl Tuning {
@@ -82,7 +82,7 @@ impl Tuning {
         Self(bar)
     }
 
-    /// Shows a step; breaks the tuning off once Ctrl-C was pressed.
+    /// Shows a step; stops the tuning after Ctrl-C.
     pub fn step(&self, progress: TuneProgress) -> ControlFlow<()> {
         self.0.set_length(progress.all as u64);
         self.0.set_position(progress.done as u64);

@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use diad::Detector;
 use diad::explain::Explainer;
+use diad::table::Source as _;
 use diad_report::{Report, Rows};
 
+use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{rows, score};
 
-/// Write a report for the browser: what the model looks at, and why rows are anomalous
+/// Write an HTML report: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// The table, with the columns of the model in any order
+    /// The table, with the columns of the model in any order; - for standard input
     table: PathBuf,
     /// A column with labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
     #[arg(long, value_name = "COL")]
@@ -31,9 +33,12 @@ pub struct Args {
     /// The HTML file to write
     #[arg(short, long, value_name = "HTML")]
     output: PathBuf,
-    /// Show the trees themselves, not the tables made of them; diad info says how close these are
+    /// Report the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    #[arg(long)]
+    strict: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -44,15 +49,16 @@ Examples:
   diad report model.diad table.csv --label is_fraud -o report.html
   diad report tuned.diad table.csv --before model.diad -o report.html";
 
-/// Rows that are listed.
+/// Rows listed.
 pub const LISTED: usize = 1000;
 
 pub fn run(args: &Args) -> Result<()> {
     let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
     inputs.extend(args.before.as_deref());
     let target = output::check(&args.output, &inputs)?;
-    let detector = score::load(&args.model, args.exact)?;
-    let before = args.before.as_deref().map(|model| score::load(model, args.exact)).transpose()?;
+    let detector = score::load(&args.model, args.exact, args.strict)?;
+    let before =
+        args.before.as_deref().map(|model| score::load(model, args.exact, args.strict)).transpose()?;
     let given = Given {
         model: &args.model,
         table: &args.table,
@@ -61,7 +67,7 @@ pub fn run(args: &Args) -> Result<()> {
         top: args.top,
     };
     write(&detector, &given, &target)?;
-    output::say(&format!("Wrote the report to {}.\n", shown(&args.output)))
+    output::tell(&format!("Wrote the report to {}.\n", shown(&args.output)))
 }
 
 /// What a report is about.
@@ -77,9 +83,12 @@ pub struct Given<'a> {
 pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
     let explainer = Explainer::new(detector);
     let before = given.before.map(Explainer::new);
-    let scored = rows::score(detector, given.table, given.label)?;
+    let input = Input::new(given.table)?;
+    let version = input.version();
+    let scored = rows::score(detector, &input, given.label)?;
     let top = scored.top(given.top);
-    let table = rows::pick(detector, given.table, &top)?;
+    let table = rows::pick(detector, &input, &top)?;
+    input.unchanged_since(version)?;
     let name = |path: &Path| path.file_name().map_or(String::new(), |name| shown(Path::new(name)));
     let report = Report {
         explainer: &explainer,

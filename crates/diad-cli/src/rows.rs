@@ -1,12 +1,12 @@
-//! Reading rows of a table for a model: all their scores, and some of them whole.
-
-use std::path::Path;
+//! Scores of all rows of a table, and some of its rows.
 
 use anyhow::{Result, bail};
 use diad::Detector;
+use diad::encode::Oddities;
 use diad::metrics::top;
 use diad::table::{Source, Table, quoted};
 
+use crate::columns;
 use crate::input::Input;
 use crate::output;
 use crate::stop::stoppable;
@@ -25,7 +25,7 @@ impl Scored {
 }
 
 /// Scores a table.
-pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<Scored> {
+pub fn score(detector: &Detector, table: &Input, label: Option<&str>) -> Result<Scored> {
     if let Some(label) =
         label.filter(|&label| detector.encoder().columns().iter().any(|c| c.source() == label))
     {
@@ -35,28 +35,28 @@ pub fn score(detector: &Detector, table: &Path, label: Option<&str>) -> Result<S
             quoted(label)
         );
     }
-    let selection = detector.encoder().selection();
+    let selection = detector.selection();
     let selection = match label {
         Some(label) => selection.with_label(label),
         None => selection,
     };
-    let input = Input::new(table)?;
-    let source = stoppable(&input);
+    let source = stoppable(table);
     let mut reader = source.open(&selection)?;
-    let (mut labels, mut scores) = (Vec::new(), Vec::new());
+    let (mut labels, mut scores, mut oddities) = (Vec::new(), Vec::new(), Oddities::default());
     while let Some(batch) = reader.next_batch()? {
         let start = scores.len();
         scores.resize(start + batch.rows(), 0.0);
-        detector.score_into(&batch, &mut scores[start..])?;
+        detector.score_noting(&batch, &mut scores[start..], &mut oddities)?;
         if label.is_some() {
             // The label is the last selected column.
             labels.extend(batch.column(batch.names().len() - 1).iter().map(|&label| label == 1.0));
         }
     }
+    columns::warn_of_odd(&oddities);
     Ok(Scored { scores, labels: label.map(|_| labels) })
 }
 
 /// Some rows of a table, in the order asked for, with the columns of the model in their order.
-pub fn pick(detector: &Detector, table: &Path, rows: &[usize]) -> Result<Table> {
-    Ok(detector.pick(&stoppable(&Input::new(table)?), rows)?)
+pub fn pick(detector: &Detector, table: &Input, rows: &[usize]) -> Result<Table> {
+    Ok(detector.pick(&stoppable(table), rows)?)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use diad::Detector;
+use diad::encode::Oddities;
 use diad::table::Source;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{FloatType, Int64Type};
@@ -31,14 +32,19 @@ pub struct Args {
     /// The scores to write: a .csv or .parquet file, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Score with the trees themselves, not with tables made of them; diad info says how close these are
+    /// Compute exact scores instead of using tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    #[arg(long)]
+    strict: bool,
 }
 
 const EXAMPLES: &str = "\
 The output has the columns row and score, in the order of the table. Rows are counted from 0.
 Columns of the table that the model does not know are not used, with a note.
+Every row is scored. A cell that cannot be read, is infinite, or is missing where none was in the training counts as rarer
+than any value of its column, and is told of on standard error.
 A file is written whole or not at all. With -o -, rows are written as they are scored: after an error,
 those before it are already out.
 
@@ -49,7 +55,8 @@ Examples:
 
 pub fn run(args: &Args) -> Result<()> {
     if args.output == Path::new("-") {
-        let detector = load(&args.model, args.exact)?;
+        output::check_open()?;
+        let detector = load(&args.model, args.exact, args.strict)?;
         let mut sink = CsvSink::new(io::stdout().lock());
         let written = score_all(&detector, &Input::once(&args.table), &mut sink).and_then(|_| sink.finish());
         return written.map_err(|error| named(error, Path::new("standard output")));
@@ -61,15 +68,16 @@ pub fn run(args: &Args) -> Result<()> {
         _ => bail!("cannot write {}: its name must end in .csv or .parquet", shown(&args.output)),
     };
     let target = output::check(&args.output, &[&args.model, &args.table])?;
-    let detector = load(&args.model, args.exact)?;
+    let detector = load(&args.model, args.exact, args.strict)?;
     let rows = write_file(&detector, &Input::once(&args.table), &target, parquet)?;
-    output::say(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
+    output::tell(&format!("Wrote the scores of {rows} rows to {}.\n", shown(&args.output)))
 }
 
-/// A model that scores with tables where it can, or with the trees themselves.
-pub fn load(model: &Path, exact: bool) -> Result<Detector> {
+/// Loads a model that scores with tables if it can, or exactly, and refuses cells that do not fit or answers them.
+pub fn load(model: &Path, exact: bool, strict: bool) -> Result<Detector> {
     let detector = Detector::load(model)?;
-    Ok(if exact { detector.exactly() } else { detector })
+    let detector = if exact { detector.exactly() } else { detector };
+    Ok(if strict { detector.strictly() } else { detector })
 }
 
 /// Scores a table into a CSV or Parquet file; gives the number of rows.
@@ -91,7 +99,7 @@ pub fn write_file(detector: &Detector, table: &Input, target: &Path, parquet: bo
     Ok(rows)
 }
 
-/// Says which output could not be written; other errors speak for themselves.
+/// Names the output that could not be written; other errors already name theirs.
 fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
         Ok(cause) => output::unwritable(target, cause),
@@ -101,18 +109,19 @@ fn named(error: anyhow::Error, target: &Path) -> anyhow::Error {
 
 fn score_all(detector: &Detector, table: &Input, sink: &mut dyn Sink) -> Result<u64> {
     let source = stoppable(table);
-    let mut reader = source.open(&detector.encoder().selection())?;
+    let mut reader = source.open(&detector.selection())?;
     columns::note_unused(detector.encoder(), reader.unread());
-    let (mut rows, mut scores) = (0, Vec::new());
+    let (mut rows, mut scores, mut oddities) = (0, Vec::new(), Oddities::default());
     while let Some(batch) = reader.next_batch()? {
         scores.resize(batch.rows(), 0.0);
-        detector.score_into(&batch, &mut scores)?;
+        detector.score_noting(&batch, &mut scores, &mut oddities)?;
         sink.add(rows, &scores)?;
         rows += scores.len() as u64;
         tracing::debug!(rows, "scoring");
     }
     reader.about().notes.iter().for_each(|note| log::note(note));
     tracing::info!(rows, "scored the table");
+    columns::warn_of_odd(&oddities);
     Ok(rows)
 }
 
@@ -139,7 +148,7 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn add(&mut self, first: u64, scores: &[f32]) -> Result<()> {
-        // The header waits for the first scores: a table that cannot be read gives no output at all.
+        // The header waits for the first scores, so that an unreadable table gives no output at all.
         if !std::mem::replace(&mut self.started, true) {
             writeln!(self.out, "row,score")?;
         }
@@ -205,7 +214,7 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
     }
 }
 
-/// The system's reason, which the Parquet writer wraps.
+/// The system error inside an error of the Parquet writer.
 fn cause(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -30,7 +30,7 @@ impl FitSettings {
 }
 
 impl TuneSettings {
-    /// The way to learn and its settings, checked.
+    /// The learner and its settings, checked.
     pub fn learner(&self) -> diad::Result<Learner> {
         Learner::of(self.0.choice.as_deref(), self.0.settings.iter().cloned())
     }
@@ -62,7 +62,7 @@ impl FromArgMatches for FitSettings {
 
 impl Args for TuneSettings {
     fn augment_args(command: Command) -> Command {
-        let help = "How to learn [default: functions, or descent where a loss is given]";
+        let help = "How to learn [default: functions, or descent if --loss is given]";
         let learner = choice("learner", help, Learner::NAMES).help_heading("Settings of the tuning");
         let options = Learner::declared().into_iter().map(|(setting, learners)| match learners[..] {
             [only] => option(setting).help_heading(format!("Settings of --learner {only}")),
@@ -124,7 +124,7 @@ fn option(setting: &'static Setting) -> Arg {
             let parser = PossibleValuesParser::new(named(words)).map(Value::Word);
             option.value_name("NAME").value_parser(parser)
         }
-        // Given alone, it is on; --name=false turns it off.
+        // --name alone turns it on; --name=false turns it off.
         Kind::Switch => option
             .value_name("true|false")
             .num_args(0..=1)

@@ -1,4 +1,4 @@
-//! `diad tune`: a model learns from a few labels.
+//! `diad tune`: tunes a model with a few labels.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use diad::explain::{Explainer, compare};
 use diad::table::printable;
 use diad::{Detector, Labelled, Tuned};
 
+use crate::args::LabelledTable;
 use crate::columns::plural;
 use crate::input::Input;
 use crate::log;
@@ -17,21 +18,16 @@ use crate::progress::{Reading, Tuning};
 use crate::settings::TuneSettings;
 use crate::stop;
 
-/// Let a model learn from a few labelled rows
+/// Tune a model with a few labelled rows
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit; it stays as it is
-    model: PathBuf,
-    /// The table, with the columns of the model and the label column
-    table: PathBuf,
-    /// The column with the labels: 1 for an anomaly, 0 for a normal row, empty where nothing is known
-    #[arg(long, value_name = "COL")]
-    label: String,
+    #[command(flatten)]
+    given: LabelledTable,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL2")]
     output: PathBuf,
-    /// A table of other labelled rows by which settings are chosen
+    /// A validation table: other labelled rows, on which an ensemble is selected
     #[arg(long, value_name = "TABLE")]
     valid: Option<PathBuf>,
     #[command(flatten)]
@@ -40,7 +36,7 @@ pub struct Args {
 
 const EXAMPLES: &str = "\
 The labels may be in the same table as unlabelled rows. With anomalies alone, unlabelled rows stand in for normal ones.
-To learn from more labels later, tune the first model again with all labels so far.
+To add labels later, tune the original model again with all labels so far.
 
 Examples:
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad
@@ -54,12 +50,12 @@ const FEW: usize = 15;
 
 pub fn run(args: &Args) -> Result<()> {
     let learner = args.settings.learner()?;
-    let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
+    let mut inputs: Vec<&Path> = vec![&args.given.model, &args.given.table];
     inputs.extend(args.valid.as_deref());
     let target = output::check(&args.output, &inputs)?;
     let started = Instant::now();
-    let first = Detector::load(&args.model)?;
-    let labelled = read(&first, &args.table, &args.label)?;
+    let first = Detector::load(&args.given.model)?;
+    let labelled = read(&first, &args.given.table, &args.given.label)?;
     let in_validation = |error: anyhow::Error, table: &Path| {
         if stop::is_stop(&error) {
             return error;
@@ -70,7 +66,7 @@ pub fn run(args: &Args) -> Result<()> {
     let validation = args
         .valid
         .as_deref()
-        .map(|table| read(&first, table, &args.label).map_err(|error| in_validation(error, table)));
+        .map(|table| read(&first, table, &args.given.label).map_err(|error| in_validation(error, table)));
     let validation = validation.transpose()?;
     for oddity in labelled.oddities(validation.as_ref()) {
         log::warn(&oddity);
@@ -78,18 +74,14 @@ pub fn run(args: &Args) -> Result<()> {
     let tuned = {
         let tuning = Tuning::start();
         let mut observe = |progress| tuning.step(progress);
-        let tuned = first.tuning(&labelled).learner(learner.clone()).validation(validation.as_ref());
-        tuned.progress(&mut observe).run()?
-    };
-    let areas = {
-        let _checking = Reading::start_with("Checking the labels by holding them out");
-        first.cross_validate(&labelled, &learner)?
+        let tuned = first.tuning(&labelled).learner(learner).validation(validation.as_ref());
+        tuned.cross_validate().progress(&mut observe).run()?
     };
     if stop::requested() {
         return Err(diad::Error::Stopped.into());
     }
     tuned.detector.save(&target)?;
-    output::say(&summary(&first, &labelled, &tuned, areas, started.elapsed().as_secs_f64(), &args.output)?)
+    output::tell(&summary(&first, &labelled, &tuned, started.elapsed().as_secs_f64(), &args.output)?)
 }
 
 fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
@@ -101,7 +93,6 @@ fn summary(
     first: &Detector,
     labelled: &Labelled,
     tuned: &Tuned,
-    areas: Option<[f64; 2]>,
     seconds: f64,
     target: &Path,
 ) -> Result<String> {
@@ -118,24 +109,21 @@ fn summary(
     let mut row = |name: &str, [before, after]: [f64; 2]| {
         writeln!(text, "{name:<32} {before:.4} before, {after:.4} after")
     };
-    if let Some(areas) = areas {
-        row("ROC-AUC of labels held out", areas)?;
+    if let Some(areas) = tuned.cross_validation {
+        row("ROC-AUC, cross-validated", areas)?;
     }
     if let Some(areas) = tuned.validation {
-        row("ROC-AUC of the validation table", areas)?;
+        row("ROC-AUC, validation table", areas)?;
     }
-    if areas.is_none() {
-        writeln!(text, "How well labels held out are ranked takes two of each kind to tell.")?;
+    if tuned.cross_validation.is_none() {
+        writeln!(text, "Cross-validation needs two labels of each kind.")?;
     }
     if labelled.anomalies() < FEW {
-        writeln!(
-            text,
-            "With so few labels this says little of anomalies of other kinds; they may rank lower now."
-        )?;
+        writeln!(text, "With so few labels, anomalies of other kinds may now rank lower.")?;
     }
     let comparison = compare(&Explainer::new(first), &Explainer::new(&tuned.detector))?;
     if comparison.changes.iter().all(|change| change.size == 0.0) {
-        writeln!(text, "Nothing changed: no step of the descent ranked labels held out better.")?;
+        writeln!(text, "Nothing changed: no step of the descent improved the ranking of held-out labels.")?;
         return Ok(text);
     }
     writeln!(text, "Changed most")?;

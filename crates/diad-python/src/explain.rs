@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::input::with_columns;
-use crate::model::Model;
+use crate::model::{Model, warn};
 use crate::run::run;
 
 /// Contributions of the terms to the scores of rows, and the scores.
@@ -56,6 +56,7 @@ impl Model {
                 Ok((explainer.terms().len(), explainer.contributions_all(&monitor.watch(&view))?))
             })
         })?;
+        warn(py, explained.oddities().sentences())?;
         let values =
             PyArray1::from_slice(py, explained.values()).reshape([explained.scores().len(), terms])?;
         Ok((values, PyArray1::from_iter(py, explained.scores().iter().map(|&score| f64::from(score)))))
@@ -172,13 +173,13 @@ impl Model {
         labels: Option<Vec<bool>>,
         before: Option<&Self>,
     ) -> PyResult<String> {
-        with_columns(table, |columns| {
+        let (html, oddities) = with_columns(table, |columns| {
             let view = self.view(columns)?;
             run(table.py(), None, None, |monitor| {
                 let source = monitor.watch(&view);
                 let explainer = Explainer::new(&self.detector);
                 let before = before.map(|before| Explainer::new(&before.detector));
-                let scores = self.detector.score_all(&source)?;
+                let (scores, oddities) = self.detector.score_all_noting(&source)?;
                 if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != scores.len()) {
                     return Err(diad::Error::LabelCount { labels: labels.len(), rows: scores.len() });
                 }
@@ -194,9 +195,11 @@ impl Model {
                     labels: labels.as_deref(),
                     listed: Rows { numbers: &numbers, table: &picked },
                 };
-                report.html()
+                Ok((report.html()?, oddities))
             })
-        })
+        })?;
+        warn(table.py(), oddities.sentences())?;
+        Ok(html)
     }
 }
 

@@ -77,15 +77,16 @@ impl Model {
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let py = table.py();
-        let scores = with_columns(table, |columns| {
+        let (scores, oddities) = with_columns(table, |columns| {
             let view = self.view(columns)?;
-            run(py, threads, None, |monitor| self.detector.score_all_as::<f64>(&monitor.watch(&view)))
+            run(py, threads, None, |monitor| self.detector.score_all_noting::<f64>(&monitor.watch(&view)))
         })?;
+        warn(py, oddities.sentences())?;
         Ok(PyArray1::from_vec(py, scores))
     }
 
     /// A model that has learned from labels: 1, 0, and -1 or NaN where nothing is known. Also the areas under the ROC curve of
-    /// labels held out, before and after.
+    /// held-out labels, before and after.
     #[pyo3(signature = (table, labels, settings, seed, threads=None, validation=None))]
     fn tune(
         &self,
@@ -101,10 +102,7 @@ impl Model {
         let labelled = self.labelled(table, &labels, threads)?;
         let validation =
             validation.map(|(table, labels)| self.labelled(&table, &labels, threads)).transpose()?;
-        for oddity in labelled.oddities(validation.as_ref()) {
-            // The frame of the caller of `tune`.
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(oddity)?, 3)?;
-        }
+        warn(py, labelled.oddities(validation.as_ref()))?;
         let tuned = run(py, threads, None, |monitor| {
             let mut observe = |progress| monitor.tuning(progress);
             let tuning = self.detector.tuning(&labelled).learner(learner).validation(validation.as_ref());
@@ -195,6 +193,16 @@ impl Model {
         let sure = |&below: &i64| metrics::confidence(below.max(0) as u64, rows, contamination);
         PyArray1::from_iter(py, below.as_array().iter().map(sure))
     }
+}
+
+/// Warns, in the frame of who calls the method of the package.
+pub fn warn(py: Python<'_>, sentences: Vec<String>) -> PyResult<()> {
+    for sentence in sentences {
+        // A text from a table may have any character.
+        let sentence = CString::new(sentence.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &sentence, 3)?;
+    }
+    Ok(())
 }
 
 impl Model {

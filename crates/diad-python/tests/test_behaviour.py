@@ -166,7 +166,7 @@ def test_seeds(plain):
         ({"trees": -1}, TypeError, "trees is -1, but it must be a whole number"),
         ({"dropout": "much"}, TypeError, 'dropout is "much", but it must be a number'),
         ({"dropout": [1]}, TypeError, "dropout is [1], but it must be a number or a word"),
-        ({"scale": "odd"}, ValueError, 'scale is "odd", but it must be "linear", "bent" or "both"'),
+        ({"scale": "odd"}, ValueError, 'scale is "odd", but it must be "linear", "asinh" or "both"'),
         ({"feature_share": 2.0}, ValueError, "feature_share is 2, but it must be above 0 and at most 1"),
         ({"preset": "best"}, ValueError, 'preset is "best", but it must be "default" or "paper"'),
         ({"ignore": ["q"]}, ValueError, 'the table has no column "q"'),
@@ -195,9 +195,9 @@ def test_every_setting_of_a_tuning_is_documented():
 
 
 def test_settings_reach_the_model(plain):
-    detector = diad.DIAD(steps=np.int64(20), trees=4, learning_rate=0.01, scale="bent", warmup=3, preset="paper").fit(plain)
+    detector = diad.DIAD(steps=np.int64(20), trees=4, learning_rate=0.01, scale="asinh", warmup=3, preset="paper").fit(plain)
     found = {name: detector.settings_[name] for name in ("steps", "anneal", "warmup", "learning-rate", "scale", "trees")}
-    assert found == {"steps": "20", "anneal": "10", "warmup": "3", "learning-rate": "0.01", "scale": "bent", "trees": "4"}
+    assert found == {"steps": "20", "anneal": "10", "warmup": "3", "learning-rate": "0.01", "scale": "asinh", "trees": "4"}
     assert detector.settings_["feature-share"] == "0.4"
 
 

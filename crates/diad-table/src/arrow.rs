@@ -9,6 +9,7 @@ use std::io::BufRead;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::budget::largest_piece;
 use crate::compression;
 use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
@@ -25,9 +26,6 @@ mod messages;
 mod schema;
 
 pub(crate) use messages::MAGIC;
-
-/// Bytes that a compressed buffer may grow to.
-const LARGEST_BUFFER: u64 = 2 << 30;
 
 /// Rows of a batch that may have no bytes of their own: those of columns without any value, or of no columns. A file of a few bytes
 /// could announce any number.
@@ -297,7 +295,7 @@ impl<'a> Batch<'a> {
         let (size, rest) = bytes.split_first_chunk()?;
         let size = match i64::from_le_bytes(*size) {
             -1 => return Some(rest.to_vec()),
-            size => u64::try_from(size).ok().filter(|&size| size <= LARGEST_BUFFER)?,
+            size => u64::try_from(size).ok().filter(|&size| size <= largest_piece())?,
         };
         compression::part(codec, rest, size)
     }

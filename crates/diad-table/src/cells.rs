@@ -144,12 +144,17 @@ impl Cells {
             row += 1;
             value
         };
+        let as_it_is =
+            || Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())));
         match pick.read_as {
             ReadAs::Numbers => {
                 let number = |cell: &[u8]| {
                     whole_number(cell).or_else(|| quick(cell)).or_else(|| notation.number(&decoded(cell).0))
                 };
                 let numbers = cells().map(|cell| next(number(cell))).collect::<Option<Vec<f64>>>();
+                if numbers.is_none() && pick.lenient {
+                    return as_it_is();
+                }
                 numbers.map(Values::Numbers).ok_or_else(|| {
                     let (column, place, cell) = self.bad(name, row - 1, pick.index);
                     Error::NotNumber { column, place, cell }
@@ -158,6 +163,9 @@ impl Cells {
             ReadAs::Times => {
                 let time = |cell: &[u8]| moment::iso(cell).or_else(|| notation.time(&decoded(cell).0));
                 let times = cells().map(|cell| next(time(cell))).collect::<Option<Vec<f64>>>();
+                if times.is_none() && pick.lenient {
+                    return as_it_is();
+                }
                 times.map(Values::Times).ok_or_else(|| {
                     let (column, place, cell) = self.bad(name, row - 1, pick.index);
                     Error::NotTime { column, place, cell }
@@ -167,9 +175,7 @@ impl Cells {
             ReadAs::Written if !notation.decimal_comma && notation.dates.is_none() => {
                 self.column(&Pick { notation: None, ..pick.clone() }, name)
             }
-            ReadAs::Written => {
-                Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())))
-            }
+            ReadAs::Written => as_it_is(),
             _ => Ok(self.texts(pick.index, |text| notation.text(text).map(|text| text.into_owned().into()))),
         }
     }
@@ -242,12 +248,12 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 }
 
 /// A number; NaN for a missing value; `None` for other text.
-fn number(cell: &[u8]) -> Option<f64> {
+pub(crate) fn number(cell: &[u8]) -> Option<f64> {
     whole_number(cell).or_else(|| decimal(cell)).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
 }
 
 /// A number with a decimal comma, or a whole one. A point has more than one reading beside commas: it is none.
-fn number_with_comma(cell: &[u8]) -> Option<f64> {
+pub(crate) fn number_with_comma(cell: &[u8]) -> Option<f64> {
     if memchr(b'.', cell).is_some() {
         return None;
     }

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
+use crate::budget::longest_row;
 use crate::cells::Cells;
 use crate::detect::Layout;
 use crate::encoding::decoded;
@@ -19,9 +20,6 @@ use crate::notation::trimmed;
 use crate::select::{self, Pick};
 use crate::text::printable;
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
-
-/// Bytes of a row, at most. A longer one is most likely a quotation mark that is never closed.
-const LONGEST_ROW: usize = 64 << 20;
 
 /// Bytes by which the room for a row grows.
 const ROOM: usize = 4096;
@@ -42,6 +40,9 @@ pub(crate) struct CsvReader<R> {
     /// Whether the cells hold the first row already.
     has_row: bool,
     any_rows: bool,
+    /// Blank lines that are rows of their own, of which there may be very many, and the row after them.
+    blanks: Range<u64>,
+    held: Option<(Vec<u8>, u64)>,
     rows: u64,
     /// Rows with too few and with too many cells.
     short: Misfits,
@@ -138,6 +139,8 @@ impl<R: BufRead> CsvReader<R> {
             about,
             has_row: is_row,
             any_rows: false,
+            blanks: 0..0,
+            held: None,
             rows: 0,
             short: Misfits::default(),
             long: Misfits::default(),
@@ -196,6 +199,17 @@ impl<R: BufRead> Reader for CsvReader<R> {
             self.cells.clear();
         }
         while !self.cells.is_full(most) {
+            if let Some(line) = self.blanks.next() {
+                self.cells.ends.push(self.cells.bytes.len());
+                self.cells.lines.push(line);
+                continue;
+            }
+            if let Some((cell, line)) = self.held.take() {
+                self.cells.bytes.extend(cell);
+                self.cells.ends.push(self.cells.bytes.len());
+                self.cells.lines.push(line);
+                continue;
+            }
             let (row, before) = (self.cells.rows(), self.cells.ends.len());
             if !self.records.advance(&mut self.cells)? {
                 break;
@@ -207,11 +221,13 @@ impl<R: BufRead> Reader for CsvReader<R> {
             }
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
             if expected == 1 && (self.any_rows || row > 0) {
-                let blanks = std::mem::take(&mut self.records.blank_lines);
-                let start = before.checked_sub(1).map_or(0, |last| self.cells.ends[last]);
-                let count = blanks.clone().count();
-                self.cells.ends.splice(before..before, std::iter::repeat_n(start, count));
-                self.cells.lines.splice(row..row, blanks);
+                self.blanks = std::mem::take(&mut self.records.blank_lines);
+                if !self.blanks.is_empty() {
+                    let start = before.checked_sub(1).map_or(0, |last| self.cells.ends[last]);
+                    self.held = Some((self.cells.bytes.split_off(start), self.records.line));
+                    self.cells.ends.truncate(before);
+                    self.cells.lines.truncate(row);
+                }
             }
         }
         if self.cells.rows() == 0 {
@@ -320,9 +336,10 @@ impl<R: BufRead> Records<R> {
                 }
                 ReadRecordResult::InputEmpty if at_end => break false,
                 ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull if length - start >= LONGEST_ROW => {
+                // A longer row is most likely a quotation mark that is never closed.
+                ReadRecordResult::OutputFull if length - start >= longest_row() => {
                     let (line, column) = (self.line, count - first + 1);
-                    return Err(Error::LongRow { line, column, most: LONGEST_ROW >> 20 });
+                    return Err(Error::LongRow { line, column, most: longest_row() >> 20 });
                 }
                 ReadRecordResult::OutputFull => {
                     cells.bytes.resize(length + (length - start).max(ROOM), 0);
@@ -498,13 +515,32 @@ mod tests {
         assert_eq!(first(b"0,1,2\n4,5,6\n").unwrap().names(), ["0", "1", "2"]);
     }
 
+    /// Any number of blank lines is read in batches of ordinary size.
+    #[test]
+    fn blank_lines_take_no_room() {
+        let text = format!("a\n1\n{}2\n\n3\n", "\n".repeat(3 * BATCH_ROWS));
+        let mut reader = open(text.as_bytes()).unwrap();
+        let (mut rows, mut present) = (0, Vec::new());
+        while let Some(batch) = reader.next_batch().unwrap() {
+            assert!(batch.rows() <= BATCH_ROWS);
+            for (row, value) in batch.column(0).iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+                present.push((rows + row, *value, batch.place(row)));
+            }
+            rows += batch.rows();
+        }
+        let last = 3 * BATCH_ROWS as u64;
+        let place = |row: u64, value: f64| (row as usize, value, Place::Line(row + 2));
+        assert_eq!(rows, 3 * BATCH_ROWS + 4);
+        assert_eq!(present, [place(0, 1.0), place(last + 1, 2.0), place(last + 3, 3.0)]);
+    }
+
     #[test]
     fn bad_rows_are_errors() {
         assert!(matches!(first(b"a,b\n"), Err(Error::NoRows { .. })));
         assert!(matches!(first(b"a,b\n1,2,3\n"), Err(Error::Ragged { line: 2, found: 3, expected: 2 })));
         assert_eq!(first(b"a,b\n1,caf\xe9\n").unwrap().values(1).text(0), Some("café"));
         let mut endless = b"a,b\n1,2\n3,\"".to_vec();
-        endless.resize(LONGEST_ROW + 100, b'x');
+        endless.resize(longest_row() + 5000, b'x');
         assert!(matches!(first(&endless), Err(Error::LongRow { line: 3, column: 2, .. })));
     }
 

@@ -93,6 +93,20 @@ pub enum Error {
         /// The sheets there are.
         known: Vec<String>,
     },
+    /// A sheet of a workbook that is too large: its cells are all in memory at once.
+    #[error(
+        "sheet {} of {} takes more than {most} MB of memory; save it as a CSV file",
+        quoted(name),
+        file(path)
+    )]
+    LargeSheet {
+        /// The file.
+        path: PathBuf,
+        /// The sheet.
+        name: String,
+        /// Megabytes that a sheet may take.
+        most: usize,
+    },
     /// An Arrow file or stream that cannot be read to its end.
     #[error("cannot read {} as Arrow ({reason}); write the file again", file(path))]
     Arrow {

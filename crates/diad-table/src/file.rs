@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::arrow::{self, ArrowReader};
 use crate::compression;
@@ -10,7 +11,7 @@ use crate::csv::CsvReader;
 use crate::detect::{self, Format};
 use crate::encoding::{self, Transcoded};
 use crate::json::JsonReader;
-use crate::{Error, Reader, Result, Selection, Source};
+use crate::{Error, Reader, Result, Selection, Source, Version};
 
 /// First bytes that are looked at to tell what a file is.
 const START: u64 = 1 << 16;
@@ -33,13 +34,21 @@ const START: u64 = 1 << 16;
 #[derive(Debug, Clone)]
 pub struct FileSource {
     path: PathBuf,
+    /// A file without a name, whose path is what messages call it.
+    open: Option<Arc<File>>,
     sheet: Option<String>,
 }
 
 impl FileSource {
     /// The table in the file `path`. Nothing is read yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), sheet: None }
+        Self { path: path.into(), open: None, sheet: None }
+    }
+
+    /// The table in a file that is already open, such as a temporary one without a name. Messages call it `name`. It is read
+    /// from its start, and by one reader at a time.
+    pub fn of_open(file: File, name: impl Into<PathBuf>) -> Self {
+        Self { path: name.into(), open: Some(Arc::new(file)), sheet: None }
     }
 
     /// Reads the sheet of that name, if the file is a workbook; else the first is read.
@@ -57,7 +66,16 @@ impl FileSource {
 impl Source for FileSource {
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
         let failed = |source| Error::file("read", &self.path, source);
-        let mut file = File::open(&self.path).map_err(failed)?;
+        let mut file = match &self.open {
+            Some(open) => open.try_clone().map_err(failed)?,
+            None => File::open(&self.path).map_err(failed)?,
+        };
+        // A pipe has no start to go back to, and is read once.
+        let is_plain = file.metadata().map_err(failed)?.is_file();
+        if !is_plain {
+            return read_stream(Box::new(file), &self.path, selection);
+        }
+        file.rewind().map_err(failed)?;
         let mut start = Vec::with_capacity(8);
         file.by_ref().take(8).read_to_end(&mut start).map_err(failed)?;
         let named_parquet =
@@ -73,6 +91,18 @@ impl Source for FileSource {
             return Ok(Box::new(ArrowReader::file(file, &self.path, selection)?));
         }
         read_stream(Box::new(file), &self.path, selection)
+    }
+
+    fn version(&self) -> Option<Version> {
+        if self.open.is_some() {
+            return None;
+        }
+        let found = std::fs::metadata(&self.path).ok().filter(|found| found.is_file())?;
+        #[cfg(unix)]
+        let identity = std::os::unix::fs::MetadataExt::ino(&found);
+        #[cfg(not(unix))]
+        let identity = 0;
+        Some(Version { length: found.len(), written: found.modified().ok(), identity })
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::budget::{longest_row, read_ahead};
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
@@ -16,7 +17,6 @@ use crate::{Error, Reader, Result, Selection, Table, batch_rows};
 
 /// Lines in which the columns are sought.
 const FIRST_LINES: usize = 1000;
-const LONGEST_LINE: u64 = 64 << 20;
 
 /// The keys and values of an object, in the order of the file.
 #[derive(Debug, Default)]
@@ -49,6 +49,8 @@ pub(crate) struct JsonReader<R> {
     input: R,
     path: PathBuf,
     line: u64,
+    /// Bytes of the last line.
+    length: usize,
     /// Objects read ahead for their keys, with their lines.
     ahead: std::collections::VecDeque<(u64, Object)>,
     /// Whether a key that no column has is an error: it may be where all columns are wanted.
@@ -66,6 +68,7 @@ impl<R: BufRead> JsonReader<R> {
             input,
             path: path.to_owned(),
             line: 0,
+            length: 0,
             ahead: Default::default(),
             strict: selection.is_open(),
             positions: HashMap::new(),
@@ -75,9 +78,12 @@ impl<R: BufRead> JsonReader<R> {
             unread: Vec::new(),
         };
         let mut header: Vec<String> = Vec::new();
+        let mut ahead = 0;
         while reader.ahead.len() < FIRST_LINES
+            && ahead < read_ahead()
             && let Some(object) = reader.next_object()?
         {
+            ahead += reader.length;
             for (key, _) in &object.0 {
                 if !reader.positions.contains_key(key) {
                     reader.positions.insert(key.clone(), header.len());
@@ -102,11 +108,16 @@ impl<R: BufRead> JsonReader<R> {
         let mut text = Vec::new();
         loop {
             text.clear();
-            let read = (&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut text);
+            let most = longest_row();
+            let read = (&mut self.input).take(most as u64).read_until(b'\n', &mut text);
             if read.map_err(|source| Error::file("read", &self.path, source))? == 0 {
                 return Ok(None);
             }
             self.line += 1;
+            self.length = text.len();
+            if text.len() == most && text.last() != Some(&b'\n') {
+                return Err(Error::LongRow { line: self.line, column: 1, most: most >> 20 });
+            }
             let line =
                 if self.line == 1 { text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text) } else { &text };
             if line.trim_ascii().is_empty() {

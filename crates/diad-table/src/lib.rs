@@ -6,6 +6,7 @@
 //! columns that are elsewhere. A [`Selection`] says which columns are read, and as what; the other columns may hold anything.
 
 mod arrow;
+mod budget;
 mod cells;
 mod compression;
 mod csv;
@@ -33,6 +34,7 @@ mod view;
 #[cfg(feature = "excel")]
 mod xlsx;
 
+pub use budget::{limit_memory, memory_limit};
 pub use error::{Error, Result};
 pub use file::{FileSource, read_stream};
 pub use formats::{FORMATS, FORMATS_IN_FULL};
@@ -40,14 +42,14 @@ pub use moment::seconds;
 pub use notation::{DateOrder, Notation};
 pub use select::{ReadAs, Selection};
 use source::batch_rows;
-pub use source::{About, BATCH_ROWS, Reader, Shared, Source};
+pub use source::{About, BATCH_ROWS, Reader, Shared, Source, Version};
 pub use stoppable::Stoppable;
 use table::Origin;
 pub use table::{Place, Table};
 pub use tally::{Hints, Remark, Stray, Tally, Understood, understood};
 pub use text::{printable, quoted};
 pub use time::TimePart;
-pub use values::{Texts, Values};
+pub use values::{Texts, Values, read_numbers, read_time};
 pub use view::{Cells, ColumnView, View};
 
 /// Whether a panic on this thread is one that the reader of Parquet files turns into an error.

@@ -22,6 +22,8 @@ pub struct Selection {
     /// What columns are read as of which nothing is said.
     others: ReadAs,
     kinds: HashMap<String, (ReadAs, Option<Notation>)>,
+    /// Whether a cell may be something else than what its column is read as.
+    lenient: bool,
 }
 
 /// What the cells of a column are read as.
@@ -58,6 +60,8 @@ pub(crate) struct Pick {
     pub(crate) read_as: ReadAs,
     /// How text is read, where that is known.
     pub(crate) notation: Option<Notation>,
+    /// Whether the column is given as it is where its notation cannot read a cell.
+    pub(crate) lenient: bool,
 }
 
 impl Selection {
@@ -75,6 +79,7 @@ impl Selection {
             label_as: ReadAs::Labels,
             others: ReadAs::Found,
             kinds: HashMap::new(),
+            lenient: false,
         }
     }
 
@@ -112,6 +117,23 @@ impl Selection {
     /// Reads every column of which nothing else is said as it is written.
     pub fn as_written(mut self) -> Self {
         self.others = ReadAs::Written;
+        self
+    }
+
+    /// Gives a column of a batch as it is where a cell cannot be read by the column's notation, instead of an error.
+    ///
+    /// ```
+    /// use diad_table::{Notation, ReadAs, Selection, Values, read_stream};
+    ///
+    /// let numbers = Selection::only(["x"]).reading_by("x", ReadAs::Numbers, Notation::default());
+    /// let text = "x\n1.5\nmany\n".as_bytes();
+    /// assert!(read_stream(Box::new(text), "t".as_ref(), &numbers)?.next_batch().is_err());
+    /// let batch = read_stream(Box::new(text), "t".as_ref(), &numbers.leniently())?.next_batch()?.expect("rows");
+    /// assert!(matches!(batch.values(0), Values::Texts(texts) if texts.get(0) == Some("1.5")));
+    /// # Ok::<(), diad_table::Error>(())
+    /// ```
+    pub fn leniently(mut self) -> Self {
+        self.lenient = true;
         self
     }
 
@@ -164,9 +186,9 @@ impl Selection {
         }
         let pick = |index: usize| {
             let (read_as, notation) = self.kinds.get(&names[index]).cloned().unwrap_or((self.others, None));
-            Pick { index, read_as, notation }
+            Pick { index, read_as, notation, lenient: self.lenient }
         };
-        let label = label.map(|index| Pick { index, read_as: self.label_as, notation: None });
+        let label = label.map(|index| Pick { index, read_as: self.label_as, notation: None, lenient: false });
         Ok(indices.into_iter().map(pick).chain(label).collect())
     }
 }

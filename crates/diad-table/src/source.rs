@@ -60,6 +60,11 @@ pub trait Source {
     /// If the source cannot be read or lacks a selected column.
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>>;
 
+    /// What tells whether it has changed since, where it can change.
+    fn version(&self) -> Option<Version> {
+        None
+    }
+
     /// The selected columns of any rows, for several threads at once, where the source can.
     ///
     /// # Errors
@@ -67,6 +72,14 @@ pub trait Source {
     fn share(&self, _selection: &Selection) -> Result<Option<Box<dyn Shared + '_>>> {
         Ok(None)
     }
+}
+
+/// What tells whether a file is as it was: its length, when it was last written to, and which file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    pub(crate) length: u64,
+    pub(crate) written: Option<std::time::SystemTime>,
+    pub(crate) identity: u64,
 }
 
 /// Rows that can be read in any order, by several threads at once.

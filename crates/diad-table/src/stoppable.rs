@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{About, Error, Reader, Result, Selection, Shared, Source, Table};
+use crate::{About, Error, Reader, Result, Selection, Shared, Source, Table, Version};
 
 /// A source whose reading ends with [`Error::Stopped`] once a function says so.
 ///
@@ -40,6 +40,10 @@ impl<F> std::fmt::Debug for Stoppable<'_, F> {
 impl<F: Fn() -> bool + Sync> Source for Stoppable<'_, F> {
     fn open(&self, selection: &Selection) -> Result<Box<dyn Reader + '_>> {
         Ok(Box::new(Checked { inner: self.source.open(selection)?, stopped: &self.stopped }))
+    }
+
+    fn version(&self) -> Option<Version> {
+        self.source.version()
     }
 
     fn share(&self, selection: &Selection) -> Result<Option<Box<dyn Shared + '_>>> {

@@ -87,6 +87,8 @@ pub struct Tally {
     different_codes: usize,
     words: u64,
     strays: HashMap<String, Stray>,
+    /// Bytes of the texts that are remembered.
+    bytes: usize,
     /// The first text that is a number with a decimal point alone, with a comma alone, or a time.
     firsts: [Option<Stray>; 3],
 }
@@ -153,8 +155,13 @@ pub struct Hints {
 }
 
 impl Tally {
-    /// Adds a column of a batch that was read as it is written.
-    pub fn add(&mut self, batch: &Table, index: usize) {
+    /// Bytes of the texts that are remembered.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds a column of a batch that was read as it is written. No more than `most` bytes of texts are remembered.
+    pub fn add(&mut self, batch: &Table, index: usize, most: usize) {
         match batch.values(index) {
             Values::Numbers(values) | Values::Encoded(values) => self.add_numbers(values),
             Values::Times(values) => {
@@ -163,7 +170,7 @@ impl Tally {
                 self.dmy += present;
                 self.mdy += present;
             }
-            Values::Texts(texts) => self.add_texts(texts, batch),
+            Values::Texts(texts) => self.add_texts(texts, batch, most),
         }
     }
 
@@ -184,7 +191,7 @@ impl Tally {
         self.comma += present;
     }
 
-    fn add_texts(&mut self, texts: &Texts, batch: &Table) {
+    fn add_texts(&mut self, texts: &Texts, batch: &Table, most: usize) {
         let mut rows = vec![0u64; texts.levels().len()];
         for code in texts.codes().flatten() {
             rows[code] += 1;
@@ -194,11 +201,11 @@ impl Tally {
                 let row = texts.codes().position(|code| code == Some(level)).unwrap_or(0);
                 batch.place(row)
             };
-            self.add_text(trimmed(text), rows, place);
+            self.add_text(trimmed(text), rows, most, place);
         }
     }
 
-    fn add_text(&mut self, text: &str, rows: u64, place: impl FnOnce() -> Place) {
+    fn add_text(&mut self, text: &str, rows: u64, most: usize, place: impl FnOnce() -> Place) {
         if is_missing(text) || rows == 0 {
             return;
         }
@@ -211,7 +218,7 @@ impl Tally {
         let known = self.add_number(text, rows) | self.add_time(text, rows);
         let added = [self.only_point > points, self.only_comma > commas, self.dmy.max(self.mdy) > dates];
         if !known {
-            self.add_stray(text, rows, place);
+            self.add_stray(text, rows, most, place);
         } else if let Some(class) = added.iter().position(|&added| added)
             && self.firsts[class].is_none()
         {
@@ -283,7 +290,7 @@ impl Tally {
         true
     }
 
-    fn add_stray(&mut self, text: &str, rows: u64, place: impl FnOnce() -> Place) {
+    fn add_stray(&mut self, text: &str, rows: u64, most: usize, place: impl FnOnce() -> Place) {
         let class = class_of(text);
         match class {
             Class::Gap => self.gaps += rows,
@@ -292,7 +299,8 @@ impl Tally {
         }
         if let Some(stray) = self.strays.get_mut(text) {
             stray.rows += rows;
-        } else if self.strays.len() < MOST_STRAYS {
+        } else if self.strays.len() < MOST_STRAYS && self.bytes + 2 * text.len() <= most {
+            self.bytes += 2 * text.len();
             self.different_codes += usize::from(class == Class::Code);
             let stray = Stray { text: text.to_owned(), rows, place: place() };
             self.strays.insert(text.to_owned(), stray);
@@ -518,7 +526,7 @@ mod tests {
         let texts: Texts = cells.into_iter().map(Some).collect();
         let batch = Table::of(vec!["x".into()], vec![texts.into()]).unwrap();
         let mut tally = Tally::default();
-        tally.add(&batch, 0);
+        tally.add(&batch, 0, usize::MAX);
         tally
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 const DAY: f64 = 86_400.0;
 
-/// What a model sees of a time. When it was is not among it: new rows are always later than those of the training.
+/// What a model sees of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimePart {
@@ -14,20 +14,22 @@ pub enum TimePart {
     Weekday,
     /// The hour of the day with its fraction, from 0 to below 24.
     Hour,
+    /// Its place in time: days since the start of 1970, with their fraction.
+    Date,
 }
 
 impl TimePart {
     /// Every part.
-    pub const ALL: [Self; 3] = [Self::Month, Self::Weekday, Self::Hour];
+    pub const ALL: [Self; 4] = [Self::Month, Self::Weekday, Self::Hour, Self::Date];
 
     /// The part of a time that is given as seconds since the start of 1970; NaN for a missing time.
     ///
     /// ```
     /// use diad_table::TimePart;
     ///
-    /// // Thursday, 1 January 1970, half past six in the morning.
-    /// let time = 6.5 * 3600.0;
-    /// assert_eq!(TimePart::ALL.map(|part| part.of(time)), [1.0, 4.0, 6.5]);
+    /// // Thursday, 1 January 1970, six in the morning.
+    /// let time = 6.0 * 3600.0;
+    /// assert_eq!(TimePart::ALL.map(|part| part.of(time)), [1.0, 4.0, 6.0, 0.25]);
     /// ```
     pub fn of(self, time: f64) -> f64 {
         if !time.is_finite() {
@@ -38,6 +40,7 @@ impl TimePart {
             Self::Month => f64::from(date_of(day as i64).1),
             Self::Weekday => (day as i64 + 3).rem_euclid(7) as f64 + 1.0,
             Self::Hour => (time - day * DAY) / 3600.0,
+            Self::Date => time / DAY,
         }
     }
 
@@ -47,7 +50,17 @@ impl TimePart {
             Self::Month => "month",
             Self::Weekday => "weekday",
             Self::Hour => "hour",
+            Self::Date => "date",
         }
+    }
+
+    /// The date of a place in time that [`TimePart::Date`] gives.
+    ///
+    /// ```
+    /// assert_eq!(diad_table::TimePart::date_in_words(19_723.75), "2024-01-01");
+    /// ```
+    pub fn date_in_words(days: f64) -> String {
+        words(days.floor() * DAY)
     }
 }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::cells::{parse_known_label, parse_label, parse_number};
+use crate::cells::{
+    number, number_with_comma, parse_known_label, parse_label, parse_number, time_or_missing,
+};
 use crate::select::Pick;
 use crate::{Error, Notation, Place, ReadAs, Result, notation, number, time};
 
@@ -198,7 +200,17 @@ impl Values {
     /// The same values as a column is to be read.
     pub(crate) fn picked(self, pick: &Pick, column: &str, place: &dyn Fn(usize) -> Place) -> Result<Self> {
         let Some(notation) = &pick.notation else { return self.read_as(pick.read_as, column, place) };
-        self.read_by(pick.read_as, notation, column, place)
+        let read = match (&self, pick.read_as) {
+            (Self::Texts(texts), ReadAs::Numbers) if pick.lenient => {
+                texts.parsed(|text| notation.number(text)).map(Self::Numbers)
+            }
+            (Self::Texts(texts), ReadAs::Times) if pick.lenient => {
+                texts.parsed(|text| notation.time(text)).map(Self::Times)
+            }
+            (_, ReadAs::Numbers | ReadAs::Times) if pick.lenient => return Ok(self),
+            _ => return self.read_by(pick.read_as, notation, column, place),
+        };
+        Ok(read.unwrap_or(self))
     }
 
     /// The same values read as something else, texts by a notation.
@@ -325,6 +337,42 @@ impl Values {
             Self::Times(values) => (!values[row].is_nan()).then(|| time::words(values[row])),
         }
     }
+}
+
+/// The numbers that the texts of a column without a notation say; NaN for a missing value; nothing for other text. The decimal mark is a comma if
+/// that makes more of them numbers.
+///
+/// ```
+/// use diad_table::read_numbers;
+///
+/// let read = |texts: [&str; 3]| read_numbers(&texts.map(String::from));
+/// assert_eq!(read(["2.5", "true", "?!"]), [Some(2.5), Some(1.0), None]);
+/// assert_eq!(read(["2,5", "?!", "7,25"]), [Some(2.5), None, Some(7.25)]);
+/// assert_eq!(read(["2,5", "3.5", "7.25"]), [None, Some(3.5), Some(7.25)]);
+/// ```
+pub fn read_numbers(texts: &[String]) -> Vec<Option<f64>> {
+    let truth = |text: &str| ["false", "true"].iter().position(|word| text.eq_ignore_ascii_case(word));
+    let read = |number: fn(&[u8]) -> Option<f64>| -> Vec<Option<f64>> {
+        let text = |text: &String| {
+            let text = text.trim_ascii();
+            number(text.as_bytes()).or_else(|| truth(text).map(|truth| truth as f64))
+        };
+        texts.iter().map(text).collect()
+    };
+    let found = |numbers: &[Option<f64>]| numbers.iter().flatten().count();
+    let (points, commas) = (read(number), read(number_with_comma));
+    if found(&commas) > found(&points) { commas } else { points }
+}
+
+/// The time that a text of a column without a notation says, in seconds since the start of 1970; NaN for a missing value; nothing for other text.
+///
+/// ```
+/// use diad_table::read_time;
+///
+/// assert_eq!((read_time("1970-01-02"), read_time("soon")), (Some(86_400.0), None));
+/// ```
+pub fn read_time(text: &str) -> Option<f64> {
+    time_or_missing(text.trim_ascii().as_bytes())
 }
 
 impl From<Texts> for Values {

@@ -1,11 +1,12 @@
 //! Reads a sheet of an Excel workbook: the first one, or the one that is named. Its first row that is not empty has the names.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use calamine::{Data, Range, Reader as _, Xlsx};
+use calamine::{Cell, Data, Range, Reader as _, Xlsx, XlsxError};
 
+use crate::budget::memory_limit;
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
@@ -41,7 +42,11 @@ impl XlsxReader {
             })?,
             None => sheets.first().cloned().ok_or_else(|| Error::EmptyFile { path: path.to_owned() })?,
         };
-        let range = book.worksheet_range(&name).map_err(|error| damaged(&error))?;
+        let most = memory_limit() / 2;
+        let range = cells_within(&mut book, &name, most).map_err(|error| damaged(&error))?;
+        let Some(range) = range else {
+            return Err(Error::LargeSheet { path: path.to_owned(), name, most: most >> 20 });
+        };
         let (height, width) = range.get_size();
         let start = range.start().map_or(0, |(row, _)| row as usize);
         let filled =
@@ -115,6 +120,40 @@ impl Reader for XlsxReader {
     }
 }
 
+/// The cells of a sheet; nothing if they would take more than so many bytes. The empty ones between the others count too.
+fn cells_within<R: Read + Seek>(
+    book: &mut Xlsx<R>,
+    sheet: &str,
+    most: usize,
+) -> std::result::Result<Option<Range<Data>>, XlsxError> {
+    let mut reader = book.worksheet_cells_reader(sheet)?;
+    let (mut cells, mut bytes) = (Vec::new(), 0usize);
+    let (mut low, mut high) = ([u32::MAX; 2], [0u32; 2]);
+    while let Some(cell) = reader.next_cell()? {
+        let (row, column) = cell.get_position();
+        let value = Data::from(cell.get_value().clone());
+        if value == Data::Empty {
+            continue;
+        }
+        for (index, place) in [row, column].into_iter().enumerate() {
+            low[index] = low[index].min(place);
+            high[index] = high[index].max(place);
+        }
+        let extent = |index: usize| (high[index] - low[index]) as usize + 1;
+        let area = extent(0).saturating_mul(extent(1)).saturating_mul(size_of::<Data>());
+        bytes += size_of::<Cell<Data>>();
+        bytes += match &value {
+            Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.len(),
+            _ => 0,
+        };
+        if bytes.saturating_add(area) > most {
+            return Ok(None);
+        }
+        cells.push(Cell::new((row, column), value));
+    }
+    Ok(Some(Range::from_sparse(cells)))
+}
+
 /// A cell as it would be written in a CSV file.
 fn text(cell: Option<&Data>) -> String {
     match cell {
@@ -135,4 +174,19 @@ fn written(days: f64) -> String {
     let seconds = (days * 86_400e3).round() / 1e3 - if days < 1.0 { 0.0 } else { EPOCH * 86_400.0 };
     let stamp = crate::time::iso(seconds);
     if days < 1.0 { stamp.get(11..).unwrap_or("00:00:00").to_owned() } else { stamp }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_takes_no_more_than_its_share_of_the_memory() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/tables/same.xlsx");
+        let mut book = Xlsx::new(BufReader::new(File::open(path).unwrap())).unwrap();
+        let sheet = book.sheet_names()[0].clone();
+        assert!(cells_within(&mut book, &sheet, 10_000).unwrap().is_none());
+        let range = cells_within(&mut book, &sheet, 64 << 20).unwrap().unwrap();
+        assert_eq!(range, book.worksheet_range(&sheet).unwrap());
+    }
 }

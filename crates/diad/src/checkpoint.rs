@@ -14,8 +14,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::encode::{Encoder, Matrix};
 use crate::error::{CheckpointFault, file_error};
+use crate::model::Model;
 use crate::train::snapshot::{Keeper, Snapshot};
-use crate::{Detector, Error, Params, Progress, Result, train};
+use crate::{Error, Params, Progress, Result, train};
 
 const MAGIC: [u8; 8] = *b"DIADCKP\n";
 const VERSION: u32 = 2;
@@ -101,14 +102,14 @@ impl Checkpoints {
     }
 
     /// Trains, going on from the checkpoint if there is one.
-    pub(crate) fn fit(
+    pub(crate) fn train(
         &mut self,
         params: &Params,
-        encoder: Encoder,
+        encoder: &Encoder,
         matrix: &Matrix,
         observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Detector> {
-        let fit = digest(params, &encoder, matrix);
+    ) -> Result<Model<f32>> {
+        let fit = digest(params, encoder, matrix);
         let mut file =
             CheckpointFile { path: self.path(), fit, interval: self.interval, last: Instant::now() };
         // Looked at before the settings are: what is there decides whether this is the right folder.
@@ -116,7 +117,7 @@ impl Checkpoints {
         if let Some(step) = self.resumed {
             tracing::info!(step, "going on from a checkpoint");
         }
-        train::fit_keeping(params, encoder, matrix, Some(&mut file), observe)
+        train::train(params, (matrix, &encoder.tree_features()), Some(&mut file), observe)
     }
 
     /// Removes the checkpoint, once the model is saved.

@@ -1,6 +1,5 @@
 //! Columns to the scaled matrix the model sees, and back to words.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -8,17 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::Scale;
 use crate::rng::{Purpose, Stream};
-use crate::table::{self, Selection, Source, Table, Texts, Values};
+use crate::table::{self, ReadAs, Selection, Source, Table, Values};
 use crate::{Error, Result};
 
 mod column;
+mod found;
 mod notes;
+mod odd;
 mod survey;
 
 #[cfg(test)]
 pub(crate) use column::{Bend, MOST_LEVELS};
 pub use column::{Column, Gaps, Kind, Level};
 pub(crate) use column::{Feature, Scaler, View};
+pub(crate) use found::Found;
+pub use odd::{OddColumn, OddExample, Oddities, Oddity};
 pub use survey::{LeftOut, Reason, Roles, Survey, Surveyed};
 
 /// Rows encoded at a time.
@@ -119,11 +122,15 @@ impl Encoder {
             left_out = encoder.left_out.len(),
             "looked through the table"
         );
-        let most = (MOST_CELLS / encoder.features.len()).max(2);
+        let cells = MOST_CELLS.min(table::memory_limit() / (2 * size_of::<f32>()));
+        let most = (cells / encoder.features.len()).max(2);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
         // What the first pass saw lies within [-1, 1]; anything else was not there then.
-        if matrix.rows() != rows.min(most) || matrix.values.iter().any(|value| value.abs() > 1.0) {
+        if source.version() != survey.version()
+            || matrix.rows() != rows.min(most)
+            || matrix.values.iter().any(|value| value.abs() > 1.0)
+        {
             return Err(Error::Changed);
         }
         debug_assert!(matrix.values.iter().all(|value| value.is_finite()));
@@ -154,10 +161,10 @@ impl Encoder {
         let numbered = || (0..).zip(&columns);
         let mut features: Vec<Feature> =
             numbered().map(|(column, given)| Feature { column, view: view(given) }).collect();
-        let gaps = numbered().filter(|(_, given)| given.gaps.is_some());
+        let gaps = numbered().filter(|(_, given)| given.tells_gaps());
         features.extend(gaps.map(|(column, _)| Feature { column, view: View::Missing }));
         if scale == Scale::Both {
-            let bent = numbered().filter(|(_, given)| given.bend.is_some());
+            let bent = numbered().filter(|(_, given)| given.bend.is_some() && !given.is_date());
             features.extend(bent.map(|(column, _)| Feature { column, view: View::Plain }));
         }
         Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec() })
@@ -215,7 +222,19 @@ impl Encoder {
     /// How many of the features, from the first on, tell all there is to know of a row: the others are the same
     /// columns in a second scale.
     pub(crate) fn telling_features(&self) -> usize {
-        self.columns.len() + self.columns.iter().filter(|column| column.gaps.is_some()).count()
+        self.columns.len() + self.columns.iter().filter(|column| column.tells_gaps()).count()
+    }
+
+    /// The features that trees look at: all but places in time, since every new row is later than those of the training, and marks
+    /// of gaps, which would make every row with one a lonely one. All if there is nothing else.
+    pub(crate) fn tree_features(&self) -> Vec<u32> {
+        let timeless = |feature: &Feature| {
+            !self.columns[feature.column as usize].is_date() && feature.view != View::Missing
+        };
+        let all = || (0..).zip(&self.features);
+        let chosen: Vec<u32> =
+            all().filter(|(_, feature)| timeless(feature)).map(|(index, _)| index).collect();
+        if chosen.is_empty() { all().map(|(index, _)| index).collect() } else { chosen }
     }
 
     /// Whether a feature has values beyond its range: numbers do, categories and marks of missing values do not.
@@ -252,7 +271,7 @@ impl Encoder {
             self.columns.get(f.column as usize).is_some_and(|column| match f.view {
                 View::Plain => true,
                 View::Bent => column.bend.is_some(),
-                View::Missing => column.gaps.is_some(),
+                View::Missing => column.tells_gaps(),
             })
         };
         let distinct: HashSet<&Feature> = self.features.iter().collect();
@@ -275,25 +294,36 @@ impl Encoder {
 
     /// What to read from a table: the features, nothing else.
     pub fn selection(&self) -> Selection {
+        self.selected(|selection, column| selection.reading(column.source(), column.read_as()))
+    }
+
+    /// What to read from a table whose cells need not fit: as [`Encoder::selection`], but numbers and times are what they
+    /// are found to be where a cell cannot be read as the training was.
+    pub fn lenient_selection(&self) -> Selection {
+        let found = |selection: Selection, column: &Column| match column.kind {
+            Kind::Category { .. } => selection.reading(column.source(), ReadAs::Texts),
+            _ => selection,
+        };
+        self.selected(found).leniently()
+    }
+
+    /// The columns of the table, read by their notations; those that have none, `otherwise`.
+    fn selected(&self, otherwise: impl Fn(Selection, &Column) -> Selection) -> Selection {
         let mut sources: Vec<&str> = self.columns.iter().map(Column::source).collect();
         sources.dedup();
-        let selection = Selection::only(sources);
-        self.columns.iter().fold(selection, |selection, column| {
-            let read_as = column.read_as();
-            match &column.notation {
-                Some(notation) => selection.reading_by(column.source(), read_as, notation.clone()),
-                None => selection.reading(column.source(), read_as),
-            }
+        self.columns.iter().fold(Selection::only(sources), |selection, column| match &column.notation {
+            Some(notation) => selection.reading_by(column.source(), column.read_as(), notation.clone()),
+            None => otherwise(selection, column),
         })
     }
 
-    /// The values of the columns of a batch, found by name whatever their order, and checked: numbers, positions of
-    /// categories, parts of times.
+    /// The values of the columns of a batch, found by name whatever their order: numbers, positions of categories, parts of times;
+    /// and the cells that do not fit: those that are infinite, not of their column's kind, or missing where the training had none
+    /// missing.
     ///
     /// # Errors
-    /// Names the columns that are missing, or the first value that is infinite, not of its column's kind, or missing
-    /// where the training had none missing.
-    pub(crate) fn find<'a>(&self, batch: &'a Table) -> Result<Vec<Cow<'a, [f64]>>> {
+    /// Names the columns that are missing.
+    pub(crate) fn find<'a>(&self, batch: &'a Table) -> Result<Found<'a>> {
         let positions: HashMap<&str, usize> =
             batch.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
         let place = |column: &Column| {
@@ -308,17 +338,28 @@ impl Encoder {
             let others = batch.names().iter().filter(|name| !known(name)).cloned().collect();
             return Err(table::Error::MissingColumns { names, others }.into());
         };
-        let found = |(column, index): (&Column, usize)| values_of(column, batch, index);
-        self.columns.par_iter().zip(places).map(found).collect::<Vec<_>>().into_iter().collect()
+        // A cell with a time is told of once, by the first of its parts.
+        let found = |(index, place): (usize, usize)| {
+            let column = &self.columns[index];
+            let tells = index == 0 || self.columns[index - 1].source() != column.source();
+            found::values_of((index, column, tells), batch.values(place))
+        };
+        let (columns, odd): (Vec<_>, Vec<_>) = places.into_par_iter().enumerate().map(found).unzip();
+        Ok(Found { columns, odd: odd.into_iter().flatten().collect() })
     }
 
     /// The columns of a batch as a table with one column for each of the encoder's: numbers, positions of categories,
-    /// parts of times.
+    /// parts of times, and marks that [`Column::oddity`] knows where a cell is not one that the column can have.
     ///
     /// # Errors
-    /// If a column is missing from the batch, or a value is not one that the column can have.
+    /// If a column is missing from the batch.
     pub fn find_table(&self, batch: &Table) -> Result<Table> {
-        let columns = self.find(batch)?.into_iter().map(|values| Values::Encoded(values.into_owned()));
+        self.table_of(self.find(batch)?)
+    }
+
+    /// As [`Encoder::find_table`], of columns that were found.
+    pub(crate) fn table_of(&self, found: Found) -> Result<Table> {
+        let columns = found.columns.into_iter().map(|values| Values::Encoded(values.into_owned()));
         let names = self.columns.iter().map(|column| column.name.clone()).collect();
         Ok(Table::of(names, columns.collect())?)
     }
@@ -338,9 +379,9 @@ impl Encoder {
     /// Encodes one batch, appending to `out`.
     ///
     /// # Errors
-    /// As [`Encoder::find`].
+    /// As [`Encoder::find`], or names the first cell that does not fit.
     pub(crate) fn encode_batch(&self, batch: &Table, out: &mut Vec<f32>) -> Result<()> {
-        let columns = self.find(batch)?;
+        let columns = self.find(batch)?.or_refuse(&self.columns, batch)?.columns;
         let scalers = self.scalers();
         let (start, width) = (out.len(), self.features.len());
         out.resize(start + batch.rows() * width, 0.0);
@@ -385,60 +426,6 @@ impl Encoder {
         }
         Ok(Matrix { width, values })
     }
-}
-
-/// The values of a column in a batch.
-fn values_of<'a>(column: &Column, batch: &'a Table, index: usize) -> Result<Cow<'a, [f64]>> {
-    let values = batch.values(index);
-    if let Values::Encoded(values) = values {
-        return checked(column, batch, Cow::Borrowed(values));
-    }
-    let (name, place) = (column.source(), |row: usize| batch.place(row));
-    // Texts of a table that was read without this encoder's selection.
-    if let (Values::Texts(_), Some(notation)) = (values, &column.notation) {
-        let read = values.clone().read_by(column.read_as(), notation, name, &place)?;
-        let found = match &column.kind {
-            Kind::Time { part, .. } => {
-                read.as_times(name, &place)?.iter().map(|&time| part.of(time)).collect()
-            }
-            Kind::Number => read.as_numbers(name, &place)?.into_owned(),
-            Kind::Category { levels, .. } => level_positions(levels, &read.as_texts()),
-        };
-        return checked(column, batch, Cow::Owned(found));
-    }
-    let found = match &column.kind {
-        Kind::Number => values.as_numbers(name, &place)?,
-        Kind::Time { part, .. } => {
-            let times = values.as_times(name, &place)?;
-            Cow::Owned(times.iter().map(|&time| part.of(time)).collect())
-        }
-        Kind::Category { levels, .. } => {
-            return Ok(Cow::Owned(level_positions(levels, &values.as_texts())));
-        }
-    };
-    checked(column, batch, found)
-}
-
-/// Refuses values that are infinite, or missing where none was in the training.
-fn checked<'a>(column: &Column, batch: &Table, found: Cow<'a, [f64]>) -> Result<Cow<'a, [f64]>> {
-    let bad = |value: &f64| value.is_infinite() || (value.is_nan() && column.gaps.is_none());
-    let Some(bad) = found.iter().position(bad) else { return Ok(found) };
-    let (name, place) = (column.source().to_owned(), batch.place(bad));
-    if found[bad].is_nan() {
-        Err(Error::Missing { column: name, place })
-    } else {
-        Err(Error::Infinite { column: name, place })
-    }
-}
-
-/// The positions of categories; one more than the last for those that are not known.
-fn level_positions(levels: &[Level], texts: &Texts) -> Vec<f64> {
-    let known: HashMap<Option<&str>, f64> =
-        levels.iter().enumerate().map(|(position, level)| (level.name.as_deref(), position as f64)).collect();
-    let position = |name: Option<&str>| known.get(&name).copied().unwrap_or(levels.len() as f64);
-    let missing = position(None);
-    let found: Vec<f64> = texts.levels().iter().map(|name| position(Some(name))).collect();
-    texts.codes().map(|code| code.map_or(missing, |code| found[code])).collect()
 }
 
 fn count_rows(source: &dyn Source) -> Result<usize> {

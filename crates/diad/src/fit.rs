@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::encode::{Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
-use crate::{Checkpoints, Detector, Params, Result};
+use crate::{Checkpoints, Detector, Error, Params, Result, recipe};
 
 impl Params {
     /// Fits a detector to the rows of a table, without labels.
@@ -143,9 +143,33 @@ impl Training<'_> {
     pub fn run(self) -> Result<Detector> {
         let go_on = &mut |_: Progress| ControlFlow::Continue(());
         let observe = self.observe.unwrap_or(go_on);
-        match self.checkpoints {
-            Some(checkpoints) => checkpoints.fit(&self.params, self.encoder, &self.matrix, observe),
-            None => train::fit_keeping(&self.params, self.encoder, &self.matrix, None, observe),
-        }
+        fit_encoded(&self.params, self.encoder, &self.matrix, self.checkpoints, observe)
     }
+}
+
+/// Trains the trees on an encoded matrix and combines them with the other parts of the score.
+pub(crate) fn fit_encoded(
+    params: &Params,
+    encoder: Encoder,
+    matrix: &Matrix,
+    checkpoints: Option<&mut Checkpoints>,
+    observe: Observe,
+) -> Result<Detector> {
+    let (found, expected) = (matrix.width, encoder.features().len());
+    if found != expected || matrix.values.len() != matrix.rows() * found {
+        return Err(Error::Width { found, expected });
+    }
+    let model = match checkpoints {
+        Some(checkpoints) => checkpoints.train(params, &encoder, matrix, observe)?,
+        None => train::train(params, (matrix, &encoder.tree_features()), None, observe)?,
+    };
+    let detector = recipe::combine(params, encoder, matrix, model);
+    tracing::info!("combined the parts of the score");
+    Ok(detector)
+}
+
+/// As a fit of a table, for tests that have encoded rows.
+#[cfg(test)]
+pub(crate) fn fit(params: &Params, encoder: Encoder, matrix: &Matrix) -> Result<Detector> {
+    fit_encoded(params, encoder, matrix, None, &mut |_| ControlFlow::Continue(()))
 }

@@ -12,6 +12,7 @@ mod kernel;
 pub mod kernel;
 pub mod metrics;
 mod model;
+mod origin;
 mod parts;
 mod persist;
 mod profile;
@@ -21,13 +22,16 @@ mod score;
 pub mod settings;
 mod train;
 mod tune;
+mod whole;
 
 pub use checkpoint::Checkpoints;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
 pub use diad_table as table;
 pub use error::{CheckpointFault, Dialect, Error, ModelFault, Result};
 pub use fit::{Fitting, Training};
+pub use origin::{Digest, Origin};
 pub use score::Detector;
 pub use settings::{DescentParams, FunctionParams, Learner, Loss, Params, Scale};
 pub use train::{Progress, Work};
-pub use tune::{Digest, Labelled, Origin, TuneProgress, Tuned, Tuning};
+pub use tune::{Labelled, TuneProgress, Tuned, Tuning};
+pub use whole::WholeFile;

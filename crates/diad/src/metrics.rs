@@ -165,6 +165,14 @@ fn groups(labels: &[bool], scores: &[f32]) -> Vec<Group> {
         .collect()
 }
 
+/// The mean and the standard deviation of values.
+pub(crate) fn mean_and_deviation(values: &[f32]) -> (f64, f64) {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
+    let square = |&value: &f32| (f64::from(value) - mean) * (f64::from(value) - mean);
+    (mean, (values.iter().map(square).sum::<f64>() / n).sqrt())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

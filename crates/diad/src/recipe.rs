@@ -1,27 +1,30 @@
 //! The recipe: which parts the score has and how they are put together.
 //!
-//! Every part is scaled to mean 0 and standard deviation 1 over the training rows and multiplied by its weight. A part
-//! that contradicts all others, none of whose highest rows are among its own, counts less ([`agreements`]). The sum of the parts is scaled to a
-//! median of 0 and a spread of 1.
+//! Every part is scaled to mean 0 and standard deviation 1 over the training rows and multiplied by its weight. A part that neither
+//! agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of the parts is scaled to a median of 0 and a
+//! spread of 1.
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use crate::encode::{Encoder, Matrix};
+use crate::encode::{self, Encoder, Matrix, Scaler};
+use crate::function::Curve;
+use crate::metrics::mean_and_deviation;
 use crate::model::Model;
-use crate::parts::{Clusters, Isolation, Part, Sample, Surprise, Tails, Trees};
+use crate::parts::{Isolation, LENGTHS, Part, Sample, Surprise, Tails, Trees};
 use crate::profile::{MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{self, Additive};
 use crate::{Detector, Params};
 
 /// The parts, in the order of the model file.
-const PARTS: [&dyn Part; 5] = [&Trees, &Tails, &Isolation, &Clusters, &Surprise];
-/// The share of the rows that are the highest of a part; how much more of them than by chance must be among those of another part
-/// for the part to count in full; and how much it counts at least.
+const PARTS: [&dyn Part; 4] = [&Trees, &Tails, &Isolation, &Surprise];
+/// The share of the rows that are the highest of a part, and how much more of them than by chance must be among those of another part
+/// for the part to count in full.
 const TOP: f64 = 0.05;
 const AGREED: f64 = 0.05;
-const LEAST: f64 = 0.25;
+/// The skewness of a part that singles out a few rows: that of an exponential distribution.
+const SKEWED: f64 = 2.0;
 /// A value so many ranges beyond the training range scores above the given share of the training rows.
 const FAR: f64 = 10.0;
 const ABOVE: f64 = 0.99;
@@ -63,22 +66,30 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
             }));
         }
     }
-    let (additive, scores) = add_up(made, rows.rows());
+    let (additive, mut scores) = add_up(made, rows.rows());
     let detector = grown_beyond(detector.with(additive), &scores);
+    if detector.encoder().columns().iter().any(encode::Column::is_date) {
+        // What lies far from the time of nearly all rows may be a training row.
+        detector.score_encoded(&rows, &mut scores);
+    }
     remember(detector, &rows, scores).certified()
 }
 
 /// The sum of the parts, and what it says of the rows.
 fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
-    let agreements = agreements(&made, rows);
+    let trust = trust(&made, rows);
     let mut scores = vec![0.0f64; rows];
     let (mut additive, mut shift) = (Additive::default(), 0.0);
-    for (Made { part, weight, mean, deviation, scores: own }, agreement) in made.into_iter().zip(agreements) {
-        let weight = weight * agreement;
-        tracing::debug!(part = part.name, weight, agreement, "added a part of the score");
+    for (Made { part, weight, mean, deviation, scores: own }, trust) in made.into_iter().zip(trust) {
+        let weight = weight * trust;
+        tracing::debug!(part = part.name, weight, trust, "added a part of the score");
         scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
         shift += weight * mean / deviation;
-        additive.parts.push(additive::Part { factor: (weight / deviation) as f32, ..part });
+        additive.parts.push(additive::Part {
+            factor: (weight / deviation) as f32,
+            deviation: deviation as f32,
+            ..part
+        });
     }
     let sums: Vec<f32> = scores.iter().map(|&sum| sum as f32).collect();
     let (middle, spread) = middle_and_spread(&sums);
@@ -88,21 +99,26 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
     (additive, scores.iter().map(|sum| ((sum - middle) * unit) as f32).collect())
 }
 
-/// How far each part counts: in full, unless hardly more of its highest rows than by chance are among the highest of any other part.
-/// So one part that is turned over, or is noise, cannot spoil the rest.
-fn agreements(made: &[Made], rows: usize) -> Vec<f64> {
+/// How far each part counts: in full if some of its highest rows are among the highest of another part, or if it singles out a few
+/// rows, as detectors do and noise or a detector that is turned over does not. So one bad part cannot spoil the rest.
+fn trust(made: &[Made], rows: usize) -> Vec<f64> {
     let highest: Vec<Vec<f64>> = made.iter().map(|part| highest(&part.scores)).collect();
-    let with = |a: &[f64], b: &[f64]| {
+    let agreement = |a: &[f64], b: &[f64]| {
         let both = a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (TOP * rows as f64);
         (both - TOP) / (1.0 - TOP) / AGREED
     };
     let counts = |part: usize| {
         let others = (0..made.len()).filter(|&other| other != part);
-        let best =
-            others.map(|other| with(&highest[part], &highest[other])).fold(f64::NEG_INFINITY, f64::max);
-        if made.len() < 2 { 1.0 } else { best.clamp(LEAST, 1.0) }
+        let agreements = others.map(|other| agreement(&highest[part], &highest[other]));
+        agreements.fold(skewness(&made[part].scores) / SKEWED, f64::max).clamp(0.0, 1.0)
     };
-    (0..made.len()).map(counts).collect()
+    let trust: Vec<f64> = (0..made.len()).map(counts).collect();
+    if trust.iter().all(|&trust| trust == 0.0) { vec![1.0; made.len()] } else { trust }
+}
+
+/// The skewness of scores with mean 0 and standard deviation 1.
+fn skewness(scores: &[f32]) -> f64 {
+    scores.iter().map(|&score| libm::pow(f64::from(score), 3.0)).sum::<f64>() / scores.len() as f64
 }
 
 /// Which rows are the highest: 1, or a share where rows at the border are equal.
@@ -146,13 +162,26 @@ fn grown_beyond(detector: Detector, scores: &[f32]) -> Detector {
             let range = column.max - column.min;
             let far = [column.min - FAR * range, column.max + FAR * range]
                 .map(|value| f64::from(scaler.scale(value)));
-            for (slope, far) in curve.beyond.iter_mut().zip(far) {
-                let least = needed / (factor * (far.abs() - 1.0));
+            let (far, ends) = match column.is_date() {
+                true => far_dates(scaler, curve),
+                false => (far, [-1.0, 1.0]),
+            };
+            for (slope, (far, end)) in curve.beyond.iter_mut().zip(far.into_iter().zip(ends)) {
+                let least = needed / (factor * (far - end).abs());
                 *slope = slope.max(if least.is_finite() { least as f32 } else { 0.0 });
             }
         }
     }
     detector.with(additive)
+}
+
+/// Dates so many times the time of nearly all rows beyond it, and the ends of the time that is ordinary.
+fn far_dates(scaler: &Scaler, curve: &Curve) -> ([f64; 2], [f64; 2]) {
+    let ends = [curve.nodes[0], curve.nodes[curve.nodes.len() - 1]];
+    let [low, high] = ends.map(|end| scaler.original(end));
+    let length = (high - low) / LENGTHS;
+    let far = [low - (FAR - 1.0) * length, high + (FAR - 1.0) * length];
+    (far.map(|date| f64::from(scaler.scale(date))), ends.map(f64::from))
 }
 
 /// Makes a detector remember a sample of its training rows.
@@ -195,13 +224,6 @@ fn pairs(detector: &Detector) -> Vec<[u32; 2]> {
     };
     let all: BTreeSet<[u32; 2]> = (0..detector.pieces()).map(columns).filter(|[a, b]| a != b).collect();
     all.into_iter().take(MOST_PAIRS).collect()
-}
-
-fn mean_and_deviation(values: &[f32]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
-    let square = |&value: &f32| (f64::from(value) - mean) * (f64::from(value) - mean);
-    (mean, (values.iter().map(square).sum::<f64>() / n).sqrt())
 }
 
 /// The median of some numbers, and how far they spread: the interquartile range, but at least a fifth of the mean distance

@@ -27,13 +27,11 @@ pub enum Purpose {
     /// Labelled rows of a step.
     Tuning = 9,
     /// Validation rows that choose what a tuned score consists of.
-    Votes = 10,
+    Bootstrap = 10,
     /// Steps of curves learned from labels.
-    Stairs = 11,
+    BoostedSteps = 11,
     /// Rows that are cut apart in planes of two columns, and how.
     Isolation = 12,
-    /// The same for cuts that look for clusters.
-    Clusters = 13,
 }
 
 /// One stream of random numbers.

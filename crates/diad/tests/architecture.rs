@@ -10,10 +10,6 @@ use std::path::{Path, PathBuf};
 
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// Uses that are still there and must go. One that is gone must go from here, too.
-const TOLERATED: [(&str, &str); 5] =
-    [("persist", "tune"), ("score", "persist"), ("score", "tune"), ("tune", "persist"), ("tune", "table")];
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -138,11 +134,7 @@ fn circle(edges: &Edges) -> Option<Vec<String>> {
 
 #[test]
 fn modules_use_only_those_they_may() {
-    let (allowed, mut found) = (allowed(), found());
-    for (module, used) in TOLERATED {
-        let gone = found.get_mut(module).is_some_and(|others| others.remove(used));
-        assert!(gone, "{module} no longer uses {used}: remove it from the list in this test");
-    }
+    let (allowed, found) = (allowed(), found());
     let mut wrong = Vec::new();
     for (module, used) in &found {
         match allowed.get(module) {

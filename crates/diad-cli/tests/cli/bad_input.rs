@@ -195,7 +195,7 @@ fn a_foreign_or_truncated_model_file() {
 fn a_table_that_does_not_match_the_model() {
     let folder = Folder::with_model();
     folder.write("other.csv", "y,z\n1,2\n");
-    let score = |output| folder.diad(&["score", "model.diad", "other.csv", "-o", output]).fails();
+    let score = |output| folder.diad(&["score", "model.diad", "other.csv", "-o", output, "--strict"]).fails();
     assert_snapshot!(score("s.csv"), @r#"diad: the table lacks column "x" of the model; if its column "z" is meant, rename it; else give a table with all columns the model was trained on"#);
     assert_eq!(score("s.csv"), score("s.parquet"));
     assert_eq!(score("s.csv"), score("-"));
@@ -203,7 +203,7 @@ fn a_table_that_does_not_match_the_model() {
     assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing, which it was in no training row; fill it in or remove the row"#);
     for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y\n1\n", ",y\n1,2\n"] {
         folder.write("other.csv", bad);
-        let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y"]).fails();
+        let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y", "--strict"]).fails();
         for sentence in [score("s.csv"), eval] {
             assert!(!sentence.contains("--ignore"), "{sentence}");
         }

@@ -64,7 +64,7 @@ fn kill(kills: usize, seed: u64) -> (usize, usize) {
         child.kill().expect("a process");
         let output = child.wait_with_output().expect("an end");
         let said = String::from_utf8(output.stderr).expect("text");
-        went_on += usize::from(said.starts_with("diad: note: going on after step "));
+        went_on += usize::from(said.starts_with("diad: note: resuming after step "));
         match output.status.code() {
             None => killed += 1,
             Some(0) => ended += 1,

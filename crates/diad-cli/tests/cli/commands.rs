@@ -145,6 +145,19 @@ fn info_shows_settings_and_columns() {
     let (first, rest) = text.split_once('\n').unwrap();
     assert!(first.starts_with("model.diad, ") && first.ends_with("B") || first.ends_with("bytes"), "{first}");
     let (identity, rest) = rest.split_once('\n').unwrap();
+    let (before, shares) = rest.split_once("Parts ").unwrap();
+    let (shares, after) = shares.split_once("\n\n").unwrap();
+    let lines = || shares.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let names: Vec<&str> = lines().map(|words| words[0]).collect();
+    assert_eq!(names[0], "trees");
+    let total: f64 = lines().map(|words| words[1].parse::<f64>().unwrap()).sum();
+    assert!((total - 100.0).abs() < 0.5, "{shares}");
+    let json: serde_json::Value =
+        serde_json::from_str(&folder.diad(&["info", "model.diad", "--format", "json"]).succeeds()).unwrap();
+    let parts = json["parts"].as_array().unwrap();
+    assert!(parts.iter().map(|part| part["part"].as_str().unwrap()).eq(names), "{json}");
+    assert!((parts.iter().map(|part| part["share"].as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9);
+    let rest = &[before, after].concat();
     assert!(identity.starts_with("identity ") && identity.len() == 9 + 32, "{identity}");
     assert_snapshot!(rest, @r"
     trained on 100 rows and 2 columns
@@ -152,10 +165,9 @@ fn info_shows_settings_and_columns() {
 
     Settings
       scale            both
-      weight-trees     1.3333333333333333
+      weight-trees     1.0
       weight-tails     1.0
       weight-isolation 1.0
-      weight-clusters  1.0
       weight-surprise  1.0
       layers           2
       trees            8

@@ -123,8 +123,8 @@ fn tables_and_models_that_do_not_fit() {
     folder.write("gap.csv", "x,y\n1,\n");
     folder.fit(&["table.csv", "-o", "unrelated.diad", "--ignore", "name"]).succeeds();
     let files = folder.files();
-    let explain = |table| folder.diad(&["explain", "model.diad", table]).fails();
-    let report = |table| folder.diad(&["report", "model.diad", table, "-o", "r.html"]).fails();
+    let explain = |table| folder.diad(&["explain", "model.diad", table, "--strict"]).fails();
+    let report = |table| folder.diad(&["report", "model.diad", table, "-o", "r.html", "--strict"]).fails();
     assert_snapshot!(explain("other.csv"), @r#"diad: the table lacks column "x" of the model; if its column "z" is meant, rename it; else give a table with all columns the model was trained on"#);
     assert_snapshot!(explain("empty.csv"), @"diad: empty.csv has no rows, only column names; give a table with rows");
     assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2: the value is missing, which it was in no training row; fill it in or remove the row"#);

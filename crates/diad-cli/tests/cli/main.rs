@@ -7,6 +7,7 @@ mod commands;
 mod common;
 mod disk;
 mod explain;
+mod faults;
 mod logs;
 mod mismatches;
 mod tune;

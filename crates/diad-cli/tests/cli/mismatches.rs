@@ -90,13 +90,13 @@ fn tables() -> Vec<(&'static str, String)> {
     ]
 }
 
-#[test]
-fn every_table_that_does_not_fit_its_model_is_spoken_of() {
+/// What is said of each table; scores are those of three rows.
+fn told_of_tables(options: &[&str]) -> String {
     let folder = folder();
     let mut told = String::new();
     for (name, content) in tables() {
         folder.write("t.csv", content);
-        let answer = folder.diad(&["score", "m.diad", "t.csv", "-o", "s.csv"]);
+        let answer = folder.diad(&[&["score", "m.diad", "t.csv", "-o", "s.csv"], options].concat());
         let _ = writeln!(told, "{name}");
         if answer.code == Some(0) {
             assert_eq!(folder.read_text("s.csv").lines().count(), 4, "{name}");
@@ -108,7 +108,17 @@ fn every_table_that_does_not_fit_its_model_is_spoken_of() {
         }
         assert_eq!(folder.files(), ["m.diad", "t.csv", "train.csv"], "{name}");
     }
-    insta::assert_snapshot!(told);
+    told
+}
+
+#[test]
+fn every_table_that_does_not_fit_its_model_is_spoken_of() {
+    insta::assert_snapshot!(told_of_tables(&[]));
+}
+
+#[test]
+fn a_strict_model_refuses_cells_that_do_not_fit() {
+    insta::assert_snapshot!(told_of_tables(&["--strict"]));
 }
 
 #[test]

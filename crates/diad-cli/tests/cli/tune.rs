@@ -31,7 +31,7 @@ fn a_model_learns_from_labels_and_says_what_changed() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Learned from 2 anomalies and 32 normal rows in "), "{text}");
     assert!(lines[0].ends_with("the model is in tuned.diad."), "{text}");
-    assert!(lines[1].starts_with("ROC-AUC of labels held out ") && lines[1].ends_with(" after"), "{text}");
+    assert!(lines[1].starts_with("ROC-AUC, cross-validated ") && lines[1].ends_with(" after"), "{text}");
     assert!(lines[2].starts_with("With so few labels"), "{text}");
     assert_eq!(lines[3], "Changed most");
     assert!(lines.len() == 7 && lines[4..].iter().any(|line| line.starts_with("  x and y ")), "{text}");
@@ -71,7 +71,7 @@ fn losses_descend_and_a_validation_table_is_looked_at() {
         &["--valid", "valid.csv"],
     ] {
         let text = tune(&folder, more).succeeds();
-        let validated = text.contains("ROC-AUC of the validation table");
+        let validated = text.contains("ROC-AUC, validation table");
         assert_eq!(validated, more.contains(&"--valid"), "{more:?}: {text}");
         folder.diad(&["info", "tuned.diad"]).succeeds();
     }

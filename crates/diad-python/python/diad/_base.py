@@ -57,7 +57,6 @@ class Base:
         weight_trees: float | None = None,
         weight_tails: float | None = None,
         weight_isolation: float | None = None,
-        weight_clusters: float | None = None,
         weight_surprise: float | None = None,
         layers: int | None = None,
         trees: int | None = None,
@@ -146,7 +145,7 @@ class Base:
 
     @property
     def column_names_(self) -> list[str]:
-        """The columns the model looks at; of a column of times, its month, weekday and hour."""
+        """The columns the model looks at; of a column of times, its month, weekday, hour and date."""
         return self._fitted().columns
 
     @property

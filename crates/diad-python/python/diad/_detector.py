@@ -25,7 +25,7 @@ class DIAD(Base):
     """An anomaly detector for tables, by PyOD's conventions: higher scores are more anomalous, 1 is an outlier.
 
     X is an array, a data frame (pandas, polars, pyarrow, DuckDB, or anything with ``__arrow_c_stream__``), or a list of
-    dictionaries. Text becomes categories, times become month, weekday and hour, a missing value is a value of its own.
+    dictionaries. Text becomes categories, times become month, weekday, hour and date, a missing value is one of its own.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ Names: TypeAlias = Sequence[str]
 Described: TypeAlias = tuple[str, str, str, str | None, str | None, str]
 
 # Settings, written by `cargo xtask settings`.
-Scale: TypeAlias = Literal["linear", "bent", "both"]
+Scale: TypeAlias = Literal["linear", "asinh", "both"]
 Loss: TypeAlias = Literal["auc", "bce"]
 Learner: TypeAlias = Literal["functions", "descent"]
 
@@ -42,9 +42,9 @@ class TuneSettings(TypedDict, total=False):
     amplitude: float
     pair_share: float
     rounds: int
-    stairs: int
+    boosted_steps: int
     tails: float
-    most_rows: int
+    max_rows: int
     loss: Loss
     margin: float
     upsample: bool

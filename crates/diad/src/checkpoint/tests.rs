@@ -1,9 +1,10 @@
 //! A fit that stops at any step and goes on ends with the bytes of one that never stopped.
 
 use super::*;
-use crate::persist;
+use crate::fit::fit_encoded;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
+use crate::{Detector, persist};
 
 fn data(rows: usize) -> (Encoder, Matrix) {
     let mut random = Stream::new(3, Purpose::Shuffle, 9);
@@ -29,13 +30,13 @@ fn params() -> Params {
 }
 
 fn uninterrupted(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Vec<u8> {
-    let detector = crate::train::fit(params, encoder.clone(), matrix).unwrap();
+    let detector = crate::fit::fit(params, encoder.clone(), matrix).unwrap();
     persist::to_bytes(&detector).unwrap()
 }
 
 /// Runs a fit to its end.
 fn go_on(checkpoints: &mut Checkpoints, params: &Params, data: &(Encoder, Matrix)) -> Result<Detector> {
-    checkpoints.fit(params, data.0.clone(), &data.1, &mut |_| ControlFlow::Continue(()))
+    fit_encoded(params, data.0.clone(), &data.1, Some(checkpoints), &mut |_| ControlFlow::Continue(()))
 }
 
 /// Runs a fit up to a step, if it gets that far; gives its bytes if it ended.
@@ -45,7 +46,7 @@ fn run(folder: &Path, params: &Params, data: &(Encoder, Matrix), last: usize) ->
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
-    match checkpoints.fit(params, data.0.clone(), &data.1, observe) {
+    match fit_encoded(params, data.0.clone(), &data.1, Some(&mut checkpoints), observe) {
         Ok(detector) => Some(persist::to_bytes(&detector).unwrap()),
         Err(Error::Stopped) => None,
         Err(other) => panic!("{other}"),
@@ -92,7 +93,7 @@ fn any_earlier_checkpoint_will_do() {
         kept.extend(fs::read(&path).ok());
         ControlFlow::Continue(())
     };
-    let detector = checkpoints.fit(&params, data.0.clone(), &data.1, observe).unwrap();
+    let detector = fit_encoded(&params, data.0.clone(), &data.1, Some(&mut checkpoints), observe).unwrap();
     assert!(persist::to_bytes(&detector).unwrap() == whole);
     checkpoints.finish();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

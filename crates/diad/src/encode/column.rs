@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Bending, Isa, asinh};
+use crate::kernel::{AsinhScale, Isa, asinh, spreads};
 use crate::table::{Notation, ReadAs, TimePart};
 
 /// Scaled values stay within this, so that none is infinite as a 32-bit number.
@@ -33,7 +33,7 @@ impl Bend {
     /// near 0: it is scaled to [-1, 1] next.
     #[inline]
     pub(super) fn apply(&self, value: f64) -> f64 {
-        asinh(value / self.spread - self.median / self.spread)
+        asinh(spreads(value, self.median, self.spread))
     }
 }
 
@@ -84,6 +84,14 @@ pub struct Gaps {
     /// The median. It takes the place of a missing value in the scales of the column, while a feature of its own
     /// says that the value is missing.
     pub middle: f64,
+    /// Whether another part of the same time has the feature that says so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub told: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// One column's name, kind and range in the training data.
@@ -115,6 +123,16 @@ impl Column {
             Kind::Time { column, .. } => column,
             _ => &self.name,
         }
+    }
+
+    /// Whether it is a place in time.
+    pub fn is_date(&self) -> bool {
+        matches!(self.kind, Kind::Time { part: TimePart::Date, .. })
+    }
+
+    /// Whether a feature says where its values are missing.
+    pub(crate) fn tells_gaps(&self) -> bool {
+        self.gaps.is_some_and(|gaps| !gaps.told)
     }
 
     /// What its cells are read as.
@@ -150,10 +168,13 @@ impl Column {
         }
     }
 
-    /// A value of the column in words: a number, the name of a category, `missing`.
+    /// A value of the column in words: a number, the name of a category, `missing`, `unreadable`.
     pub fn words(&self, value: f64) -> String {
         const WEEKDAYS: [&str; 7] =
             ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        if let Some(oddity) = self.oddity(value) {
+            return oddity.to_string();
+        }
         match &self.kind {
             Kind::Category { levels, others, .. } => match levels.get(value.max(0.0).round() as usize) {
                 Some(Level { name: Some(name), .. }) => name.clone(),
@@ -169,6 +190,7 @@ impl Column {
                 let minutes = (value.clamp(0.0, 24.0) * 60.0).round().min(1439.0) as u32;
                 format!("{:02}:{:02}", minutes / 60, minutes % 60)
             }
+            Kind::Time { part: TimePart::Date, .. } => TimePart::date_in_words(value),
             _ => value.to_string(),
         }
     }
@@ -248,8 +270,8 @@ pub(crate) struct Scaler {
 #[derive(Debug, Clone)]
 enum Form {
     Number,
-    /// The places of all positions.
-    Category(Vec<f32>),
+    /// The places of all positions, and the position of a category that the training did not have.
+    Category(Vec<f32>, usize),
     Missing,
 }
 
@@ -260,12 +282,17 @@ impl Scaler {
         let [low, high] = [column.min, column.max].map(|end| bend.map_or(end, |bend| bend.apply(end)));
         let form = match (&column.kind, view) {
             (_, View::Missing) => Form::Missing,
-            (Kind::Category { .. }, _) => Form::Category(column.places()),
+            (Kind::Category { levels, .. }, _) => Form::Category(column.places(), levels.len()),
             _ => Form::Number,
         };
         let mut scaler = Self { form, bend, low, high, gap: 0.0 };
         scaler.gap = column.gaps.map_or(0.0, |gaps| scaler.scale_number(gaps.middle));
         scaler
+    }
+
+    /// The same scale, where a number that is missing though none was in the training counts as another.
+    pub fn standing_in(self, gap: f32) -> Self {
+        Self { gap, ..self }
     }
 
     /// A value of the column to a value of the model.
@@ -274,7 +301,10 @@ impl Scaler {
         match &self.form {
             Form::Number if value.is_nan() => self.gap,
             Form::Number => self.scale_number(value),
-            Form::Category(places) => places[(value.max(0.0).round() as usize).min(places.len() - 1)],
+            Form::Category(places, new) => {
+                let position = if value.is_nan() { *new } else { value.max(0.0).round() as usize };
+                places[position.min(places.len() - 1)]
+            }
             Form::Missing => f32::from(u8::from(value.is_nan())) * 2.0 - 1.0,
         }
     }
@@ -285,9 +315,9 @@ impl Scaler {
             let (low, range) = (self.low, self.high - self.low);
             // Where the range is none, scaling is not by it.
             if range > 0.0 {
-                let (spread, middle) = (bend.spread, bend.median / bend.spread);
-                let bending = Bending { spread, middle, low, range, most: LARGEST_SCALED, gap: self.gap };
-                (Isa::detect().kernels_f32().bend)(&bending, values, scaled);
+                let Bend { median, spread } = bend;
+                let scale = AsinhScale { spread, median, low, range, most: LARGEST_SCALED, gap: self.gap };
+                (Isa::detect().kernels_f32().scale_asinh)(&scale, values, scaled);
                 return;
             }
         }
@@ -312,7 +342,7 @@ impl Scaler {
 
     /// A value of the model back to a value of the column. For categories, the nearest one.
     pub fn original(&self, scaled: f32) -> f64 {
-        if let Form::Category(places) = &self.form {
+        if let Form::Category(places, _) = &self.form {
             let distance = |position: &usize| (places[*position] - scaled).abs();
             let nearest = (0..places.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
             return nearest.unwrap_or(0) as f64;
@@ -399,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_missing_number_has_the_middle_and_a_mark_of_its_own() {
-        let gaps = Some(Gaps { rows: 3, middle: 10.0 });
+        let gaps = Some(Gaps { rows: 3, middle: 10.0, told: false });
         let column = Column { name: "x".into(), max: 40.0, gaps, ..Column::default() };
         let scale = |view, value| Scaler::new(&column, view).scale(value);
         assert_eq!([f64::NAN, 10.0].map(|value| scale(View::Plain, value)), [-0.5, -0.5]);

@@ -10,13 +10,15 @@ use super::notes;
 use crate::Scale;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, About, DateOrder, Hints, Notation, Place, ReadAs, Selection, Source, Table};
-use crate::table::{Tally, TimePart, Understood, Values};
+use crate::table::{Tally, TimePart, Understood, Values, Version};
 use crate::{Error, Result};
 
 /// Most cells kept of a table to find medians and spreads.
 const SAMPLE_CELLS: usize = 4 << 20;
 /// Most different texts of a column that are counted.
 const MOST_TEXTS: usize = 100_000;
+/// The share of the memory, as one over this, that different texts of all columns may take.
+const TEXT_SHARE: usize = 8;
 /// Rows from which on identifiers are looked for.
 const ROWS_TO_TELL: u64 = 20;
 /// From which share of different texts on they are taken for identifiers.
@@ -80,7 +82,7 @@ pub enum Reason {
     AllMissing,
     /// Every row has the same value.
     Constant,
-    /// All times have the same month, weekday and hour.
+    /// All times are the same.
     OneTime,
 }
 
@@ -92,7 +94,7 @@ impl Reason {
             Self::TooManyTexts => "it has too many different texts",
             Self::AllMissing => "all its values are missing",
             Self::Constant => "it has the same value in all rows",
-            Self::OneTime => "all its times have the same month, weekday and hour",
+            Self::OneTime => "all its times are the same",
         }
     }
 }
@@ -168,6 +170,8 @@ pub struct Survey {
     ignored: Vec<String>,
     /// What the reader has to say of the table.
     said: Vec<String>,
+    /// What tells whether the source has changed since.
+    version: Option<Version>,
 }
 
 impl Survey {
@@ -193,6 +197,7 @@ impl Survey {
     }
 
     fn gather(source: &dyn Source, roles: &Roles, lenient: bool) -> Result<Self> {
+        let version = source.version();
         let first = Pass::over(source, roles, None)?;
         let tallies: Vec<Tally> = first.columns.iter().map(|seen| seen.tally.clone()).collect();
         let category = |name: &String| first.about.categories.contains(name).then_some(ReadAs::Texts);
@@ -206,9 +211,15 @@ impl Survey {
         // Columns that were not read at once as what they are in the end are read once more.
         let is_done = |(seen, understood): (&Seen, &Understood)| seen.is_read_as(understood.read_as);
         if first.columns.iter().zip(&understood).all(is_done) {
-            return first.finish(roles, understood);
+            return Ok(first.finish(roles, understood, version));
         }
-        Pass::over(source, roles, Some(&understood))?.finish(roles, understood)
+        drop(first);
+        Ok(Pass::over(source, roles, Some(&understood))?.finish(roles, understood, version))
+    }
+
+    /// What the source had to say of whether it has changed, before it was looked through.
+    pub(super) fn version(&self) -> Option<Version> {
+        self.version
     }
 
     /// Number of rows.
@@ -274,12 +285,22 @@ impl Surveyed {
     fn encoded(&self, scale: Scale, rows: u64) -> Vec<Column> {
         match self.read_as {
             ReadAs::Texts => vec![self.category()],
-            ReadAs::Times => TimePart::ALL.into_iter().filter_map(|part| self.part(part)).collect(),
+            ReadAs::Times => {
+                let parts = TimePart::ALL.into_iter().filter_map(|part| self.part(part, scale));
+                let mut parts: Vec<Column> = parts.collect();
+                // One feature for the gaps of a time is enough.
+                parts
+                    .iter_mut()
+                    .skip(1)
+                    .filter_map(|part| part.gaps.as_mut())
+                    .for_each(|gaps| gaps.told = true);
+                parts
+            }
             _ => {
                 let (min, max) = (self.min, self.max);
                 let bend = if scale == Scale::Linear { None } else { find_bend(&self.sample) };
                 let middle = self.sample.get(self.sample.len() / 2).copied().unwrap_or(min);
-                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+                let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
                 debug_assert!(self.missing < rows);
                 let notation = self.notation();
                 vec![Column { name: self.name.clone(), kind: Kind::Number, min, max, bend, gaps, notation }]
@@ -309,17 +330,20 @@ impl Surveyed {
         Column { name: self.name.clone(), kind, min: 0.0, max, bend: None, gaps: None, notation }
     }
 
-    /// A part of the time, if it differs between rows.
-    fn part(&self, part: TimePart) -> Option<Column> {
+    /// A part of the time, if it differs between rows. When it was is only judged on a bent scale.
+    fn part(&self, part: TimePart, scale: Scale) -> Option<Column> {
         let (min, max) = self.parts[part as usize];
         let mut values: Vec<f64> = self.sample.iter().map(|&time| part.of(time)).collect();
         values.sort_by(f64::total_cmp);
         let middle = *values.get(values.len() / 2)?;
-        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle });
+        let gaps = (self.missing > 0).then_some(Gaps { rows: self.missing, middle, told: false });
         let kind = Kind::Time { part, column: self.name.clone() };
         let name = format!("{} of {}", part.name(), self.name);
+        let is_date = part == TimePart::Date;
+        let bend = if is_date { find_bend(&values) } else { None };
+        let used = min < max && !(is_date && scale == Scale::Linear);
         let notation = self.notation();
-        (min < max).then_some(Column { name, kind, min, max, bend: None, gaps, notation })
+        used.then_some(Column { name, kind, min, max, bend, gaps, notation })
     }
 }
 
@@ -346,6 +370,8 @@ struct Seen {
     counts_by: Option<f64>,
     last: f64,
     counts: HashMap<String, u64>,
+    /// Bytes of the texts that are counted.
+    bytes: usize,
     uncounted: u64,
     infinite: Option<(u64, Place)>,
     tally: Tally,
@@ -376,10 +402,13 @@ impl Pass {
         let mut pass =
             Self { sample: RowSample::new(columns.len()), columns, rows: 0, about: About::default() };
         while let Some(batch) = reader.next_batch()? {
+            // What all columns have left of their share of the memory.
+            let kept: usize = pass.columns.iter().map(|seen| seen.bytes + seen.tally.bytes()).sum();
+            let left = (table::memory_limit() / TEXT_SHARE).saturating_sub(kept);
             for (index, seen) in pass.columns.iter_mut().enumerate() {
-                seen.add(&batch, index);
+                seen.add(&batch, index, seen.bytes + left);
                 if known.is_none() {
-                    seen.tally.add(&batch, index);
+                    seen.tally.add(&batch, index, seen.tally.bytes() + left);
                 }
             }
             pass.sample.add(&batch);
@@ -389,7 +418,7 @@ impl Pass {
         Ok(pass)
     }
 
-    fn finish(self, roles: &Roles, understood: Vec<Understood>) -> Result<Survey> {
+    fn finish(self, roles: &Roles, understood: Vec<Understood>, version: Option<Version>) -> Survey {
         let (rows, sample, about) = (self.rows, self.sample, self.about);
         let column = |(index, (seen, understood)): (usize, (Seen, Understood))| {
             let asked = roles.asked(&seen.name);
@@ -397,7 +426,7 @@ impl Pass {
             seen.finish(sample.column(index), rows, asked, understood, unnamed)
         };
         let columns = self.columns.into_iter().zip(understood).enumerate().map(column).collect();
-        Ok(Survey { rows, columns, ignored: roles.ignored.clone(), said: about.notes })
+        Survey { rows, columns, ignored: roles.ignored.clone(), said: about.notes, version }
     }
 }
 
@@ -416,6 +445,7 @@ impl Seen {
             counts_by: None,
             last: f64::NAN,
             counts: HashMap::new(),
+            bytes: 0,
             uncounted: 0,
             infinite: None,
             tally: Tally::default(),
@@ -431,7 +461,8 @@ impl Seen {
         }
     }
 
-    fn add(&mut self, batch: &Table, index: usize) {
+    /// Adds the cells of a batch. Of different texts no more than `most` bytes are kept.
+    fn add(&mut self, batch: &Table, index: usize, most: usize) {
         match batch.values(index) {
             Values::Numbers(values) | Values::Encoded(values) => {
                 if let Some(row) = values.iter().position(|value| value.is_infinite()) {
@@ -459,7 +490,7 @@ impl Seen {
                     }
                 }
                 for (text, &rows) in texts.levels().iter().zip(&rows) {
-                    self.count(text, rows);
+                    self.count(text, rows, most);
                 }
             }
         }
@@ -491,10 +522,11 @@ impl Seen {
         self.missing - before < values.len() as u64
     }
 
-    fn count(&mut self, text: &str, rows: u64) {
+    fn count(&mut self, text: &str, rows: u64, most: usize) {
         if let Some(count) = self.counts.get_mut(text) {
             *count += rows;
-        } else if self.counts.len() < MOST_TEXTS {
+        } else if self.counts.len() < MOST_TEXTS && self.bytes + text.len() <= most {
+            self.bytes += text.len();
             self.counts.insert(text.to_owned(), rows);
         } else {
             self.uncounted += rows;
@@ -544,7 +576,7 @@ impl Seen {
             sample,
             parts: self.parts,
         };
-        if read_as == ReadAs::Times && TimePart::ALL.iter().all(|&part| surveyed.part(part).is_none()) {
+        if read_as == ReadAs::Times && surveyed.min == surveyed.max {
             surveyed.left_out.get_or_insert(Reason::OneTime);
         }
         surveyed

@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::{BATCH_ROWS, ReadAs};
+use crate::table::{BATCH_ROWS, ReadAs, Texts};
 
 fn table(columns: &[(&str, &[f64])]) -> Table {
     let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -24,14 +24,14 @@ fn bent_columns_spread_the_bulk_and_keep_the_order() {
     let flags: Vec<f64> = (0..1000).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let table = table(&[("heavy", &values), ("flag", &flags)]);
     let linear = Encoder::fit_encode(&table, &[], Scale::Linear).unwrap().1;
-    let (encoder, bent) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+    let (encoder, bent) = Encoder::fit_encode(&table, &[], Scale::Asinh).unwrap();
     let spread = |matrix: &Matrix| matrix.row(900)[0] - matrix.row(100)[0];
     assert!(spread(&linear) < 1e-5 && spread(&bent) > 0.02, "{} {}", spread(&linear), spread(&bent));
     assert_eq!((bent.row(0)[0], bent.row(999)[0]), (-1.0, 1.0));
     assert!(bent.values.chunks(2).collect::<Vec<_>>().windows(2).all(|rows| rows[0][0] < rows[1][0]));
     assert!(encoder.columns()[0].bend.is_some());
     assert!(encoder.columns()[1].bend.is_none(), "a column of two values stays as it is");
-    let (same, _) = Encoder::fit_encode(&table, &[], Scale::Bent).unwrap();
+    let (same, _) = Encoder::fit_encode(&table, &[], Scale::Asinh).unwrap();
     assert_eq!(same, encoder);
     let heavy = &encoder.scalers()[0];
     for value in [0.0, 0.37, 0.9, 1e6] {
@@ -111,7 +111,7 @@ fn mixed() -> Table {
 fn columns_are_taken_as_what_they_are() {
     let (encoder, matrix) = Encoder::fit_encode(&mixed(), &[], Scale::Both).unwrap();
     let names: Vec<&str> = encoder.columns().iter().map(|column| column.name.as_str()).collect();
-    assert_eq!(names, ["x", "colour", "weekday of when", "hour of when"]);
+    assert_eq!(names, ["x", "colour", "weekday of when", "hour of when", "date of when"]);
     let left_out: Vec<(&str, Reason)> =
         encoder.left_out().iter().map(|column| (column.name.as_str(), column.reason)).collect();
     assert_eq!(
@@ -124,13 +124,28 @@ fn columns_are_taken_as_what_they_are() {
     assert_eq!(encoder.columns()[0].gaps.map(|gaps| gaps.rows), Some(6));
     let views: Vec<(u32, View)> = encoder.features().iter().map(|f| (f.column, f.view)).collect();
     let plain = View::Plain;
-    let expected = [(0, View::Bent), (1, plain), (2, plain), (3, plain), (0, View::Missing), (0, plain)];
+    let expected = [
+        (0, View::Bent),
+        (1, plain),
+        (2, plain),
+        (3, plain),
+        (4, View::Bent),
+        (0, View::Missing),
+        (0, plain),
+    ];
     assert_eq!(views, expected);
-    assert_eq!(encoder.telling_features(), 5);
+    assert_eq!(encoder.tree_features(), [0, 1, 2, 3, 6]);
+    assert_eq!(encoder.telling_features(), 6);
     assert!(encoder.is_valid());
     assert_eq!(
         encoder.describe(matrix.row(3)),
-        ["x = missing", "colour = blue", "weekday of when = Thursday", "hour of when = 15:00"]
+        [
+            "x = missing",
+            "colour = blue",
+            "weekday of when = Thursday",
+            "hour of when = 15:00",
+            "date of when = 1970-01-01"
+        ]
     );
     assert_eq!(matrix.rows(), 60);
     assert!(matrix.values.iter().all(|value| value.abs() <= 1.0));

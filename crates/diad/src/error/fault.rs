@@ -10,6 +10,9 @@ pub enum ModelFault {
     /// Cut off, changed or made up.
     #[error("{0}; copy the file again, or fit the model again")]
     Damaged(&'static str),
+    /// Its header has a field or a value of another program.
+    #[error("its header has something that this program does not know; update diad, or fit the model again")]
+    Unknown,
     /// Written by a newer program.
     #[error("it has format version {found}, and this program reads versions up to {newest}; update diad")]
     Version {

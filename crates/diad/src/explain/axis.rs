@@ -2,6 +2,7 @@
 
 use super::Explainer;
 use crate::encode::Scaler;
+use crate::table::TimePart;
 
 /// Most marks on an axis, and the least distance between two as a share of its length.
 const MOST_TICKS: usize = 7;
@@ -40,6 +41,8 @@ pub struct Axis {
     pub categories: Vec<String>,
     /// Whether numbers were missing in training rows.
     pub has_gaps: bool,
+    /// Whether its numbers are dates, in days since the start of 1970.
+    pub dates: bool,
 }
 
 /// A mark on an axis.
@@ -88,7 +91,11 @@ impl Axis {
 
     /// Round numbers along the axis, or all its values if there are only a few.
     pub fn ticks(&self) -> Vec<Tick> {
-        let tick = |value: f64| Tick { position: self.position(value), label: super::number(value) };
+        let label = |value: f64| match self.dates {
+            true => TimePart::date_in_words(value),
+            false => super::number(value),
+        };
+        let tick = |value: f64| Tick { position: self.position(value), label: label(value) };
         if !self.categories.is_empty() {
             return self.category_ticks();
         }
@@ -194,6 +201,7 @@ impl Explainer<'_> {
             distinct,
             has_gaps: categories.is_empty() && given.gaps.is_some(),
             categories,
+            dates: given.is_date(),
         }
     }
 
@@ -238,7 +246,8 @@ mod tests {
     fn labels(min: f64, max: f64, bend: Option<Bend>) -> Vec<String> {
         let scaler =
             Scaler::new(&Column { name: "c".into(), min, max, bend, ..Column::default() }, View::Bent);
-        let axis = Axis { scaler, min, max, distinct: None, categories: Vec::new(), has_gaps: false };
+        let axis =
+            Axis { scaler, min, max, distinct: None, categories: Vec::new(), has_gaps: false, dates: false };
         axis.ticks().into_iter().map(|tick| tick.label).collect()
     }
 

@@ -6,10 +6,11 @@ use rayon::prelude::*;
 
 use super::Explainer;
 use crate::Result;
+use crate::encode::Oddities;
 use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
-use crate::score::{Work, add};
+use crate::score::{Workspace, add};
 use crate::table::{Source, Table};
 
 /// Scores of rows and what each term contributes to them.
@@ -18,12 +19,18 @@ pub struct Contributions {
     terms: usize,
     scores: Vec<f32>,
     values: Vec<f64>,
+    oddities: Oddities,
 }
 
 impl Contributions {
     /// The scores, the same as from [`crate::Detector::score`].
     pub fn scores(&self) -> &[f32] {
         &self.scores
+    }
+
+    /// The cells of the rows that do not fit their columns.
+    pub fn oddities(&self) -> &Oddities {
+        &self.oddities
     }
 
     /// What each term contributes to a row's score, in the order of [`Explainer::terms`].
@@ -46,7 +53,7 @@ impl Contributions {
 
 /// Working space of one thread.
 struct Space {
-    work: Work,
+    work: Workspace,
     score: Vec<Lane<f64>>,
     /// Term after term.
     totals: Vec<Lane<f64>>,
@@ -59,7 +66,7 @@ impl Explainer<'_> {
     /// contributions add up to its score.
     ///
     /// # Errors
-    /// If a column is missing from the table, or a value is missing or infinite.
+    /// As [`crate::Detector::score_into`].
     pub fn contributions(&self, table: &Table) -> Result<Contributions> {
         let mut contributions = Contributions::default();
         self.contributions_into(table, &mut contributions)?;
@@ -71,19 +78,29 @@ impl Explainer<'_> {
     /// # Errors
     /// As [`Explainer::contributions`].
     pub fn contributions_into(&self, table: &Table, contributions: &mut Contributions) -> Result<()> {
-        let columns = self.detector.encoder().find(table)?;
+        let found = self.detector.find(table)?;
+        let columns = &found.columns;
         let (terms, rows) = (self.terms.len(), table.rows());
         if contributions.scores.len() != rows || contributions.values.len() != rows * terms {
             (contributions.scores, contributions.values) = (vec![0.0; rows], vec![0.0; rows * terms]);
         }
         contributions.terms = terms;
-        let Contributions { scores, values, .. } = contributions;
+        let Contributions { scores, values, oddities, .. } = contributions;
         match (self.detector.compiled(), &self.compiled) {
             (Some(compiled), Some(apart)) => {
-                self.detector.look_up_parts((compiled, apart), (&columns, &self.scalers), scores, values);
+                self.detector.look_up_parts((compiled, apart), (columns, &self.scalers), scores, values);
             }
-            _ => self.take_apart(&columns, scores, values),
+            _ => self.take_apart(columns, scores, values),
         }
+        for odd in &found.odd {
+            // What counts in a score is looked at by a term.
+            if let Some(term) = self.find(&[odd.column]) {
+                values[odd.row * terms + term] += self.detector.penalty(odd.column);
+                scores[odd.row] += self.detector.penalty(odd.column) as f32;
+            }
+        }
+        *oddities = Oddities::default();
+        oddities.note(self.detector.encoder().columns(), table, found.odd);
         Ok(())
     }
 
@@ -92,7 +109,7 @@ impl Explainer<'_> {
         let terms = self.terms.len();
         let term_of = self.term_of_pieces();
         let space = || Space {
-            work: Work::new(self.scalers.len()),
+            work: Workspace::new(self.scalers.len()),
             score: vec![Lane::default(); BLOCK_LANES],
             totals: vec![Lane::default(); BLOCK_LANES * terms],
             places: vec![(0, 0.0); BLOCK_ROWS * columns.len()],
@@ -112,11 +129,12 @@ impl Explainer<'_> {
     pub fn contributions_all(&self, source: &dyn Source) -> Result<Contributions> {
         let mut all = Contributions { terms: self.terms.len(), ..Contributions::default() };
         let mut part = Contributions::default();
-        let mut reader = source.open(&self.detector.encoder().selection())?;
+        let mut reader = source.open(&self.detector.selection())?;
         while let Some(batch) = reader.next_batch()? {
             self.contributions_into(&batch, &mut part)?;
             all.scores.extend_from_slice(&part.scores);
             all.values.extend_from_slice(&part.values);
+            all.oddities.append(std::mem::take(&mut part.oddities));
         }
         Ok(all)
     }

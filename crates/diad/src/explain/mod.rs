@@ -44,7 +44,7 @@ use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane, Terms};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
 use crate::score::compiled::margins;
-use crate::score::{Work, add};
+use crate::score::{Workspace, add};
 
 pub use axis::{Axis, Tick};
 pub use change::{Change, Comparison, compare};
@@ -96,7 +96,7 @@ impl<'a> Explainer<'a> {
     /// Works out the terms of a detector. This takes about as long as scoring a few hundred rows.
     pub fn new(detector: &'a Detector) -> Self {
         let nodes = detector.profile().columns.iter().map(|spread| spread.nodes()).collect();
-        let scalers = detector.encoder().scalers();
+        let scalers = detector.scalers();
         let mut explainer = Self {
             detector,
             scalers,
@@ -188,7 +188,7 @@ impl<'a> Explainer<'a> {
         let features = self.detector.encoder().features();
         let mut sums = vec![0.0; points];
         sums.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || (Work::new(features.len()), vec![Lane::<f64>::default(); BLOCK_LANES]),
+            || (Workspace::new(features.len()), vec![Lane::<f64>::default(); BLOCK_LANES]),
             |(work, total), (index, sums)| {
                 let rows = sums.len();
                 let filled = features.iter().zip(&self.scalers).map(|(feature, scaler)| {

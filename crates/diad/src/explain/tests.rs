@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::encode::Encoder;
+use crate::fit::fit;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Error as TableError, FileSource, Selection, Source, Table};
-use crate::train::fit;
 use crate::{Error, Params, Scale};
 
 fn tiny() -> Params {
@@ -53,7 +53,9 @@ fn adds_up(detector: &Detector, table: &Table) {
     for (row, &score) in scores.iter().enumerate() {
         let score = f64::from(score);
         let sum = explainer.intercept() + explained.row(row).iter().sum::<f64>();
-        assert!((sum - score).abs() <= 1e-6 * score.abs().max(1.0), "row {row}: {sum} instead of {score}");
+        // Single precision rounds in proportion to what is added up.
+        let size = explainer.intercept().abs() + explained.row(row).iter().map(|c| c.abs()).sum::<f64>();
+        assert!((sum - score).abs() <= 1e-6 * size.max(1.0), "row {row}: {sum} instead of {score}");
     }
 }
 
@@ -64,7 +66,7 @@ fn contributions_add_up_for_every_setting() {
         tiny(),
         Params { interactions: 1, ..tiny() },
         Params { scale: Scale::Linear, ..tiny() },
-        Params { scale: Scale::Bent, layers: 3, ..tiny() },
+        Params { scale: Scale::Asinh, layers: 3, ..tiny() },
         Params { weight_trees: 0.0, ..tiny() },
         Params { weight_tails: 0.0, weight_isolation: 0.0, ..tiny() },
         Params { layers: 2, trees: 12, steps: 30, warmup: 10, anneal: 15, batch: 128, ..Params::paper() },

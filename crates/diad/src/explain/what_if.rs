@@ -8,6 +8,8 @@ use crate::{Error, Result};
 
 /// Values of a column that are tried, beside those the training rows had.
 const EVENLY: usize = 49;
+/// Columns that are looked at: those that add most to the score.
+const SCANNED: usize = 256;
 /// Values of each column that are tried in pairs.
 const IN_PAIRS: usize = 32;
 /// Columns that are tried in pairs: those that could lower the score most.
@@ -72,8 +74,8 @@ impl Explainer<'_> {
         }
         let excess = f64::from(score) - f64::from(threshold);
         let axes: Vec<Axis> = (0..columns).map(|column| self.axis(column)).collect();
-        let mut scans: Vec<Scan> =
-            (0..columns).into_par_iter().map(|c| self.scan(c, values, &axes[c])).collect();
+        let scanned = self.most_blamed(values)?;
+        let mut scans: Vec<Scan> = scanned.into_par_iter().map(|c| self.scan(c, values, &axes[c])).collect();
         let one = self.first_that_holds(single_finds(&scans, excess), values, &axes, threshold)?;
         let least = |scan: &Scan| scan.differences.iter().copied().fold(0.0, f64::min);
         scans.sort_by(|a, b| least(a).total_cmp(&least(b)));
@@ -87,6 +89,21 @@ impl Explainer<'_> {
         let nearer = |two: &Counterfactual| one.as_ref().is_none_or(|one| two.distance < one.distance);
         let two = two.filter(nearer);
         Ok(one.into_iter().chain(two).collect())
+    }
+
+    /// The columns that add most to the score of a row, in their order.
+    fn most_blamed(&self, values: &[f64]) -> Result<Vec<usize>> {
+        let mut blamed: Vec<(usize, f64)> = (0..values.len()).map(|column| (column, 0.0)).collect();
+        if blamed.len() > SCANNED {
+            let explained = self.contributions(&self.row_table(values)?)?;
+            for (term, contribution) in self.terms.iter().zip(explained.row(0)) {
+                term.columns.iter().for_each(|&column| blamed[column].1 += contribution);
+            }
+            blamed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            blamed.truncate(SCANNED);
+            blamed.sort_by_key(|(column, _)| *column);
+        }
+        Ok(blamed.into_iter().map(|(column, _)| column).collect())
     }
 
     fn scan(&self, column: usize, values: &[f64], axis: &Axis) -> Scan {
@@ -108,6 +125,11 @@ impl Explainer<'_> {
                 });
             let now = contributions[positions.len()];
             differences.iter_mut().zip(&contributions).for_each(|(total, new)| *total += new - now);
+        }
+        let given = &self.detector.encoder().columns()[column];
+        if given.oddity(values[column]).is_some() {
+            let penalty = self.detector.penalty(column);
+            differences.iter_mut().for_each(|difference| *difference -= penalty);
         }
         let here = axis.position(values[column]);
         let distances = positions.iter().map(|position| (position - here).abs()).collect();
@@ -220,9 +242,13 @@ impl Explainer<'_> {
     }
 
     fn score_row(&self, values: &[f64]) -> Result<f32> {
+        Ok(self.detector.score(&self.row_table(values)?)?[0])
+    }
+
+    /// A row as a table.
+    fn row_table(&self, values: &[f64]) -> Result<Table> {
         let names = self.detector.encoder().columns().iter().map(|column| column.name.clone()).collect();
-        let table = Table::of(names, values.iter().map(|&value| Values::Encoded(vec![value])).collect())?;
-        Ok(self.detector.score(&table)?[0])
+        Ok(Table::of(names, values.iter().map(|&value| Values::Encoded(vec![value])).collect())?)
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::Explainer;
-use crate::encode::Kind;
+use crate::encode::{Kind, Oddity};
+use crate::table::TimePart;
 
 /// On which side of the training rows a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +25,43 @@ pub struct Standing {
     /// Whether it lies outside the range seen in training.
     pub outside: Option<Outside>,
     few_values: bool,
+    /// Of a date that lies far from them, when the training rows were.
+    seen: Option<Seen>,
+    /// Why it is no value that the training could have had.
+    oddity: Option<Oddity>,
     /// Whether the value is a category or missing, and so neither high nor low.
     unordered: bool,
+}
+
+/// When training rows were, in days: from and to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Seen {
+    /// All of them.
+    All([f64; 2]),
+    /// Nearly all of them.
+    Most([f64; 2]),
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (words, dates) = match self {
+            Self::All(dates) => ("outside everything seen", dates),
+            Self::Most(dates) => ("far from nearly all rows", dates),
+        };
+        let [from, to] = dates.map(TimePart::date_in_words);
+        write!(f, "{words}, {from} to {to}")
+    }
 }
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let same = self.up_to - self.below;
+        if self.oddity.is_some() {
+            return write!(f, "never so in training");
+        }
+        if let Some(seen) = self.seen {
+            return seen.fmt(f);
+        }
         match self.outside {
             _ if self.unordered && same <= 0.0 => write!(f, "as in no training row"),
             _ if self.unordered => write!(f, "as in {} of rows", percent(same)),
@@ -44,6 +75,9 @@ impl fmt::Display for Standing {
         }
     }
 }
+
+/// The share of the rows at either end that are not among nearly all.
+const STRAY: f64 = 0.01;
 
 /// Most characters of a number that is shown with all its digits.
 const LONGEST_PLAIN: usize = 12;
@@ -87,6 +121,12 @@ impl Explainer<'_> {
     pub fn standing(&self, column: usize, value: f64) -> Standing {
         let given = &self.detector.encoder().columns()[column];
         let spread = &self.detector.profile().columns[column];
+        let oddity = given.oddity(value);
+        if oddity.is_some() {
+            let (below, up_to) = (0.0, 0.0);
+            let (few_values, seen, unordered) = (true, None, true);
+            return Standing { below, up_to, outside: None, few_values, seen, oddity, unordered };
+        }
         if let (true, Some(gaps)) = (value.is_nan(), given.gaps) {
             let share = gaps.rows as f64 / self.detector.training_rows().max(1) as f64;
             return Standing {
@@ -94,6 +134,8 @@ impl Explainer<'_> {
                 up_to: share.min(1.0),
                 outside: None,
                 few_values: true,
+                seen: None,
+                oddity: None,
                 unordered: true,
             };
         }
@@ -107,13 +149,28 @@ impl Explainer<'_> {
         };
         let few_values = spread.distinct().is_some_and(|distinct| distinct.len() <= 10);
         let unordered = given.positions() > 0;
-        Standing { below: spread.below(scaled), up_to: spread.up_to(scaled), outside, few_values, unordered }
+        let seen = given.is_date().then(|| self.seen(column, value, outside)).flatten();
+        let (below, up_to) = (spread.below(scaled), spread.up_to(scaled));
+        Standing { below, up_to, outside, few_values, seen, oddity, unordered }
+    }
+
+    /// When the training rows were, for a date that lies outside of all of them or far from nearly all.
+    fn seen(&self, column: usize, date: f64, outside: Option<Outside>) -> Option<Seen> {
+        let given = &self.detector.encoder().columns()[column];
+        if outside.is_some() {
+            return Some(Seen::All([given.min, given.max]));
+        }
+        let spread = &self.detector.profile().columns[column];
+        let most @ [from, to] =
+            [STRAY, 1.0 - STRAY].map(|share| self.scalers[column].original(spread.quantile(share)));
+        let length = to - from;
+        (date < from - length || date > to + length).then_some(Seen::Most(most))
     }
 
     /// A value of a column in words: a number, the name of a category, `missing`.
     pub fn words(&self, column: usize, value: f64) -> String {
         let given = &self.detector.encoder().columns()[column];
-        if given.kind == Kind::Number && !value.is_nan() { number(value) } else { given.words(value) }
+        if given.kind == Kind::Number && value.is_finite() { number(value) } else { given.words(value) }
     }
 
     /// The share of training rows with a lower score.

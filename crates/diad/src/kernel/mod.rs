@@ -3,7 +3,7 @@
 //! Every kernel is written once over [`Simd`] and compiled for AVX-512, AVX2 and plain arrays;
 //! [`Kernels`] is the table of the chosen set. All `unsafe` of the crate is in this folder.
 
-mod bend;
+mod asinh;
 mod cells;
 mod columns;
 mod entmax;
@@ -17,7 +17,7 @@ mod x86;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-pub use bend::{Bending, asinh};
+pub use asinh::{AsinhScale, asinh, spreads};
 pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT, Terms};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
@@ -59,7 +59,7 @@ pub struct Kernels<F: 'static> {
     /// The same, and what each term has in them.
     pub cell_parts: fn((&Cells<F>, &Terms), (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64], &mut [f64]),
     /// Bends and scales a column.
-    pub bend: fn(&Bending, &[f64], &mut [f32]),
+    pub scale_asinh: fn(&AsinhScale, &[f64], &mut [f32]),
 }
 
 impl Isa {
@@ -159,7 +159,7 @@ macro_rules! table {
                 // SAFETY: as above.
                 cell_parts: |c, p, v, t, o| unsafe { cell_parts(c, p, v, t, o) },
                 // SAFETY: as above.
-                bend: |b, v, s| unsafe { bend(b, v, s) },
+                scale_asinh: |b, v, s| unsafe { scale_asinh(b, v, s) },
             };
 
             $(#[target_feature(enable = $feature)])?
@@ -250,8 +250,8 @@ macro_rules! table {
             }
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn bend(bending: &Bending, values: &[f64], scaled: &mut [f32]) {
-                bend::bend(bending, values, scaled);
+            unsafe fn scale_asinh(scale: &AsinhScale, values: &[f64], scaled: &mut [f32]) {
+                asinh::scale_all(scale, values, scaled);
             }
         }
     };

@@ -5,6 +5,9 @@ use crate::function::spaced;
 /// Arguments of the hyperbolic sine are no larger, so that its squares are finite numbers.
 const FURTHEST: f64 = 350.0;
 
+/// A column with no more values than this has few: each is told apart from the others. Others are cut into as many bins.
+pub const FEW: usize = 12;
+
 /// Equal parts of the range in which rows are counted to tell how uneven a column is; columns of two values have two.
 const BINS: usize = 32;
 
@@ -18,6 +21,10 @@ pub struct Column {
     pub places: Vec<f32>,
     /// Where it is bent: the lower end of the bent scale and half its length.
     bend: Option<[f64; 2]>,
+    /// Whether its values are places in time.
+    pub is_date: bool,
+    /// Whether its values say which values of another column are missing.
+    pub is_mark: bool,
 }
 
 impl Column {
@@ -26,11 +33,21 @@ impl Column {
         Self { bend, ..Self::of_categories(values, Vec::new()) }
     }
 
+    /// A column that says which values of another one are missing.
+    pub fn of_marks(values: Vec<f32>) -> Self {
+        Self { is_mark: true, ..Self::of_numbers(values, None) }
+    }
+
+    /// A column of places in time.
+    pub fn of_dates(values: Vec<f32>, bend: Option<[f64; 2]>) -> Self {
+        Self { is_date: true, ..Self::of_numbers(values, bend) }
+    }
+
     /// A column of categories that lie at certain places.
     pub fn of_categories(values: Vec<f32>, places: Vec<f32>) -> Self {
         let mut sorted = values.clone();
         sorted.sort_unstable_by(f32::total_cmp);
-        Self { values, sorted, places, bend: None }
+        Self { values, sorted, places, bend: None, is_date: false, is_mark: false }
     }
 
     /// How much a column counts, from 0 to 1: the standard deviation of the logarithm of the rows around a row. Next to nothing
@@ -103,6 +120,19 @@ impl Column {
             Some([start, rate]) => libm::sinh((rate * (value + 1.0) + start).clamp(-FURTHEST, FURTHEST)),
             None => value,
         }
+    }
+
+    /// From the scale of [`Column::plain`] back to the column's own.
+    pub fn scaled(&self, plain: f64) -> f32 {
+        match self.bend {
+            Some([start, rate]) => ((libm::asinh(plain) - start) / rate - 1.0) as f32,
+            None => plain as f32,
+        }
+    }
+
+    /// How fast the column's own scale follows the logarithm of a distance far out.
+    pub fn rate(&self) -> f64 {
+        self.bend.map_or(1.0, |[_, rate]| rate)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Isolation: how soon a row is alone when rows are cut apart, in planes of two columns.
 //!
-//! [`Isolation`] cuts at random, as the extended isolation forest does, each of whose trees here sees two columns.
-//! [`Clusters`] cuts, by turns, at random, where both sides together vary least within themselves (as the fair-cut forest) and
-//! where one of them does (as SCiForest), so that small groups of rows that lie apart are found as well. The plane of two uneven
-//! columns counts more than that of two columns of noise.
+//! Trees cut by turns at random, as the extended isolation forest does; where both sides together vary least within themselves, as
+//! the fair-cut forest does; and where the mean of both sides does, as SCiForest does, so that small groups of rows that lie apart
+//! are found as well. The plane of two uneven columns counts more than that of two columns of noise.
 
 use rayon::prelude::*;
 
@@ -15,12 +14,12 @@ use crate::rng::{Purpose, Stream};
 
 /// Nodes of each side of a grid between which equally many rows lie.
 const NODES: usize = 12;
+/// Trees in all, of which every plane has as many, and rows that each cuts apart.
+const TREES: usize = 900;
+const ROWS: usize = 128;
 
-/// Isolation by random cuts.
+/// Isolation by cuts in planes.
 pub struct Isolation;
-
-/// Isolation by cuts that look for clusters.
-pub struct Clusters;
 
 impl Part for Isolation {
     fn name(&self) -> &'static str {
@@ -32,23 +31,36 @@ impl Part for Isolation {
     }
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
-        let kind = Kind { cuts: &[Cut::Random], trees: 600, rows: 256, purpose: Purpose::Isolation };
-        kind.functions(sample, params)
-    }
-}
-
-impl Part for Clusters {
-    fn name(&self) -> &'static str {
-        "clusters"
-    }
-
-    fn weight(&self, params: &Params) -> f64 {
-        params.weight_clusters
-    }
-
-    fn functions(&self, sample: &Sample, params: &Params) -> Functions {
-        let cuts = &[Cut::Random, Cut::Fair, Cut::Apart];
-        Kind { cuts, trees: 900, rows: 128, purpose: Purpose::Clusters }.functions(sample, params)
+        let pairs = sample.pairs(params);
+        // Without pairs, a single column is a plane whose other side says nothing.
+        let varied = if pairs.is_empty() { sample.timeless() } else { Vec::new() };
+        let trees = TREES.div_ceil((pairs.len() + varied.len()).max(1)).max(CUTS.len());
+        let sides: Vec<Vec<f32>> = sample.columns.par_iter().map(|column| column.side(NODES)).collect();
+        let weights: Vec<f64> = sample.columns.par_iter().map(Column::unevenness).collect();
+        let random = |[a, b]: [u32; 2]| {
+            Stream::new(params.seed, Purpose::Isolation, u64::from(a) << 32 | u64::from(b))
+        };
+        let grid = |&features: &[u32; 2]| {
+            let columns = features.map(|feature| &sample.columns[feature as usize]);
+            let weight = features.map(|feature| weights[feature as usize]).iter().sum::<f64>() / 2.0;
+            let forest = grow(&CUTS, columns, trees, random(features));
+            let nodes = features.map(|feature| sides[feature as usize].clone());
+            let values = nodes[0].iter().flat_map(|&a| nodes[1].iter().map(move |&b| [a, b]));
+            let value = |[a, b]: [f32; 2]| weight * forest.at([columns[0].plain(a), columns[1].plain(b)]);
+            Grid { features, values: values.map(|point| value(point) as f32).collect(), nodes }
+        };
+        let nothing = Column::of_numbers(vec![0.0; sample.rows()], None);
+        let curve = |&feature: &u32| {
+            let (column, nodes) = (&sample.columns[feature as usize], sides[feature as usize].clone());
+            let forest = grow(&CUTS, [column, &nothing], trees, random([feature; 2]));
+            let value =
+                |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
+            Curve { feature, values: nodes.iter().map(value).collect(), nodes, beyond: [0.0; 2] }
+        };
+        Functions {
+            curves: varied.par_iter().map(curve).collect(),
+            grids: pairs.par_iter().map(grid).collect(),
+        }
     }
 }
 
@@ -64,71 +76,30 @@ enum Cut {
     Apart,
 }
 
+/// How trees cut, by turns.
+const CUTS: [Cut; 3] = [Cut::Random, Cut::Fair, Cut::Apart];
 /// Directions of which [`Cut::Apart`] takes the best.
 const DIRECTIONS: usize = 5;
 /// How deep the trees of [`Cut::Fair`] are at most. Those of the others are as deep as a balanced tree.
 const DEEPEST: usize = 20;
 
-/// A kind of forest.
-struct Kind<'a> {
-    /// How trees cut, by turns.
-    cuts: &'a [Cut],
-    /// Trees in all, of which every plane has as many, and rows that each cuts apart.
-    trees: usize,
-    rows: usize,
-    purpose: Purpose,
-}
-
-impl Kind<'_> {
-    fn functions(&self, sample: &Sample, params: &Params) -> Functions {
-        let pairs = sample.pairs(params);
-        // Without pairs, a single column is a plane whose other side says nothing.
-        let varied = if pairs.is_empty() { sample.varied() } else { Vec::new() };
-        let trees = self.trees.div_ceil((pairs.len() + varied.len()).max(1)).max(self.cuts.len());
-        let sides: Vec<Vec<f32>> = sample.columns.par_iter().map(|column| column.side(NODES)).collect();
-        let weights: Vec<f64> = sample.columns.par_iter().map(Column::unevenness).collect();
-        let random =
-            |[a, b]: [u32; 2]| Stream::new(params.seed, self.purpose, u64::from(a) << 32 | u64::from(b));
-        let grid = |&features: &[u32; 2]| {
-            let columns = features.map(|feature| &sample.columns[feature as usize]);
-            let weight = features.map(|feature| weights[feature as usize]).iter().sum::<f64>() / 2.0;
-            let forest = self.grow(columns, trees, random(features));
-            let nodes = features.map(|feature| sides[feature as usize].clone());
-            let values = nodes[0].iter().flat_map(|&a| nodes[1].iter().map(move |&b| [a, b]));
-            let value = |[a, b]: [f32; 2]| weight * forest.at([columns[0].plain(a), columns[1].plain(b)]);
-            Grid { features, values: values.map(|point| value(point) as f32).collect(), nodes }
-        };
-        let nothing = Column::of_numbers(vec![0.0; sample.rows()], None);
-        let curve = |&feature: &u32| {
-            let (column, nodes) = (&sample.columns[feature as usize], sides[feature as usize].clone());
-            let forest = self.grow([column, &nothing], trees, random([feature; 2]));
-            let value =
-                |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
-            Curve { feature, values: nodes.iter().map(value).collect(), nodes, beyond: [0.0; 2] }
-        };
-        Functions {
-            curves: varied.par_iter().map(curve).collect(),
-            grids: pairs.par_iter().map(grid).collect(),
-        }
-    }
-
-    fn grow(&self, columns: [&Column; 2], trees: usize, mut random: Stream) -> Forest {
-        let rows = columns[0].values.len();
-        let chosen = self.rows.min(rows);
-        let balanced = libm::ceil(libm::log2(chosen as f64)).max(1.0) as usize;
-        let mut order: Vec<usize> = (0..rows).collect();
-        let tree = |index: usize| {
-            random.shuffle_front(&mut order, chosen);
-            let point = |&row: &usize| columns.map(|column| column.plain(column.values[row]));
-            let mut points: Vec<[f64; 2]> = order[..chosen].iter().map(point).collect();
-            let cut = self.cuts[index % self.cuts.len()];
-            let deepest = if cut == Cut::Fair { DEEPEST } else { balanced };
-            let mut tree = Vec::new();
-            cut_apart(&mut tree, &mut points, (cut, deepest), &mut random);
-            tree
-        };
-        Forest { trees: (0..trees).map(tree).collect() }
-    }
+/// The trees of one plane.
+fn grow(cuts: &[Cut], columns: [&Column; 2], trees: usize, mut random: Stream) -> Forest {
+    let rows = columns[0].values.len();
+    let chosen = ROWS.min(rows);
+    let balanced = libm::ceil(libm::log2(chosen as f64)).max(1.0) as usize;
+    let mut order: Vec<usize> = (0..rows).collect();
+    let tree = |index: usize| {
+        random.shuffle_front(&mut order, chosen);
+        let point = |&row: &usize| columns.map(|column| column.plain(column.values[row]));
+        let mut points: Vec<[f64; 2]> = order[..chosen].iter().map(point).collect();
+        let cut = cuts[index % cuts.len()];
+        let deepest = if cut == Cut::Fair { DEEPEST } else { balanced };
+        let mut tree = Vec::new();
+        cut_apart(&mut tree, &mut points, (cut, deepest), &mut random);
+        tree
+    };
+    Forest { trees: (0..trees).map(tree).collect() }
 }
 
 /// Trees of one plane.
@@ -294,11 +265,8 @@ mod tests {
         Column::of_numbers(values.iter().map(|&x| x as f32).collect(), None)
     }
 
-    const CUTS: [Cut; 3] = [Cut::Random, Cut::Fair, Cut::Apart];
-
-    fn grow(cuts: &[Cut], columns: [&Column; 2], trees: usize) -> Forest {
-        let kind = Kind { cuts, trees, rows: 128, purpose: Purpose::Clusters };
-        kind.grow(columns, trees, Stream::new(1, Purpose::Clusters, 0))
+    fn grown(cuts: &[Cut], columns: [&Column; 2], trees: usize) -> Forest {
+        grow(cuts, columns, trees, Stream::new(1, Purpose::Isolation, 0))
     }
 
     /// Plainly: every place between two points.
@@ -343,7 +311,7 @@ mod tests {
         let a: Vec<f64> = (0..2000).map(|_| random.unit() * 2.0 - 1.0).collect();
         let b: Vec<f64> = a.iter().map(|a| a + 0.02 * random.normal()).collect();
         for cut in CUTS {
-            let forest = grow(&[cut], [&column(&a), &column(&b)], 200);
+            let forest = grown(&[cut], [&column(&a), &column(&b)], 200);
             let (on, beside, away) = (forest.at([0.5, 0.5]), forest.at([0.5, -0.5]), forest.at([8.0, 8.0]));
             assert!(beside > on + 0.3 && away > on + 0.3, "{on} {beside} {away}");
         }
@@ -359,7 +327,7 @@ mod tests {
             vec![1.0, 1.0 + f64::from(f32::EPSILON), 1.0],
         ] {
             let column = column(&values);
-            let forest = grow(&CUTS, [&column, &column], 21);
+            let forest = grown(&CUTS, [&column, &column], 21);
             for &value in &values {
                 assert!(forest.at([value; 2]).is_finite(), "{value} in {values:?}");
             }

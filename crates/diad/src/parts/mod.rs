@@ -2,6 +2,7 @@
 //! a row, as functions of one or two columns, how unusual it is in one respect.
 
 mod column;
+mod dates;
 mod isolation;
 mod pairs;
 mod surprise;
@@ -11,7 +12,8 @@ mod trees;
 use rayon::prelude::*;
 
 pub use self::column::Column;
-pub use self::isolation::{Clusters, Isolation};
+pub use self::dates::LENGTHS;
+pub use self::isolation::Isolation;
 pub use self::surprise::Surprise;
 pub use self::tails::Tails;
 pub use self::trees::Trees;
@@ -62,7 +64,10 @@ impl Sample {
             let bent = column.second_scale().filter(|_| told.view == View::Bent);
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
             match told.view {
-                View::Missing => Column::of_numbers(values, None),
+                View::Missing => Column::of_marks(values),
+                _ if column.is_date() => {
+                    Column::of_dates(values, bent.map(|[start, rate, ..]| [start, rate]))
+                }
                 _ if column.positions() > 0 => Column::of_categories(values, column.places()),
                 _ => Column::of_numbers(values, bent.map(|[start, rate, ..]| [start, rate])),
             }
@@ -80,6 +85,16 @@ impl Sample {
     pub fn matrix(&self, matrix: &Matrix) -> Matrix {
         let values = self.rows.iter().flat_map(|&row| matrix.row(row)).copied().collect();
         Matrix { width: matrix.width, values }
+    }
+
+    /// The features that have more than one value and are values of rows at any time: neither places in time nor marks of gaps.
+    fn timeless(&self) -> Vec<u32> {
+        let mut varied = self.varied();
+        varied.retain(|&feature| {
+            let column = &self.columns[feature as usize];
+            !column.is_date && !column.is_mark
+        });
+        varied
     }
 
     /// The features that have more than one value.

@@ -12,13 +12,23 @@ const MOST: usize = 300;
 const ROUNDS: usize = 10_000;
 
 impl Sample {
-    /// All pairs of features of two columns, or some of them, drawn so that every feature is in about as many. None if the score
+    /// Pairs of features as for [`Sample::pairs`], of marks of gaps as well.
+    pub fn pairs_with_gaps(&self, params: &Params) -> Vec<[u32; 2]> {
+        let mut varied = self.varied();
+        varied.retain(|&feature| !self.columns[feature as usize].is_date);
+        self.pairs_of(varied, params)
+    }
+
+    /// All pairs of features of two columns that are neither places in time nor marks of gaps, or some of them, drawn so that every feature is in about as many. None if the score
     /// may not have any.
     pub fn pairs(&self, params: &Params) -> Vec<[u32; 2]> {
+        self.pairs_of(self.timeless(), params)
+    }
+
+    fn pairs_of(&self, mut varied: Vec<u32>, params: &Params) -> Vec<[u32; 2]> {
         if params.interactions < 2 {
             return Vec::new();
         }
-        let mut varied = self.varied();
         let count = varied.len();
         let mut pairs = Vec::new();
         if count * count.saturating_sub(1) / 2 <= MOST {

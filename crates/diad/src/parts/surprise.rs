@@ -2,18 +2,17 @@
 //! to pointwise mutual information.
 //!
 //! Each column is cut into bins of about as many rows, or one for each of few values or frequent categories. A pair of bins
-//! adds the logarithm of the expected over the observed rows, one row added to both, where fewer than expected came. A pair of
-//! columns counts by the square root of their mutual information, as far as it is beyond chance.
+//! adds the square of the logarithm of the expected over the observed rows, one row added to both, where fewer than expected
+//! came. A pair of columns counts by the square root of their mutual information, as far as it is beyond chance.
 
 use rayon::prelude::*;
 
-use super::column::{Column, nodes};
+use super::column::{Column, FEW, nodes};
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Functions, Grid};
 
-/// Bins of a column of numbers, and most categories that have one of their own.
-const BINS: usize = 12;
+/// Most categories that have a bin of their own.
 const CATEGORIES: usize = 48;
 /// Rows added to what is expected and to what is observed.
 const SMOOTHING: f64 = 1.0;
@@ -36,7 +35,7 @@ impl Part for Surprise {
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
         let bins: Vec<Bins> = sample.columns.par_iter().map(Bins::new).collect();
-        let pairs = sample.pairs(params);
+        let pairs = sample.pairs_with_gaps(params);
         let grid = |&features: &[u32; 2]| grid(features, features.map(|feature| &bins[feature as usize]));
         Functions { curves: Vec::new(), grids: pairs.par_iter().filter_map(grid).collect() }
     }
@@ -54,7 +53,7 @@ struct Bins {
 
 impl Bins {
     fn new(column: &Column) -> Self {
-        let most = if column.is_category() { CATEGORIES } else { BINS };
+        let most = if column.is_category() { CATEGORIES } else { FEW };
         let (edges, nodes) = match (column.is_category(), column.distinct(most)) {
             // Between places there is nothing, so that an edge may lie anywhere between them.
             (true, _) => {
@@ -110,8 +109,8 @@ fn grid(features: [u32; 2], bins: [&Bins; 2]) -> Option<Grid> {
     }
     let value = |a: u16, b: u16| {
         let cell = usize::from(a) * across + usize::from(b);
-        let rarer = libm::log((expected(cell) + SMOOTHING) / (observed[cell] + SMOOTHING));
-        (weight * rarer.max(0.0)) as f32
+        let rarer = libm::log((expected(cell) + SMOOTHING) / (observed[cell] + SMOOTHING)).max(0.0);
+        (weight * rarer * rarer) as f32
     };
     let values = bins[0].of_nodes.iter().flat_map(|&a| bins[1].of_nodes.iter().map(move |&b| (a, b)));
     let values = values.map(|(a, b)| value(a, b)).collect();
@@ -150,7 +149,7 @@ mod tests {
     fn steps_lie_at_the_edges_of_bins() {
         let values = normal(5);
         let bins = bins(values.clone());
-        assert_eq!(bins.count, BINS);
+        assert_eq!(bins.count, FEW);
         for (value, bin) in values.iter().zip(&bins.of_rows) {
             let (node, share) = crate::function::locate(f64::from(*value), &bins.nodes);
             let near = if share < 0.5 { bins.of_nodes[node] } else { bins.of_nodes[node + 1] };

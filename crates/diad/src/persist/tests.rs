@@ -6,8 +6,10 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::encode::Matrix;
+use crate::Params;
+use crate::encode::{Encoder, Matrix};
 use crate::explain::Explainer;
+use crate::model::Shape;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, Table};
 
@@ -30,7 +32,7 @@ fn small_detector(seed: u64) -> Detector {
         seed,
         ..Params::default()
     };
-    crate::train::fit(&params, encoder, &matrix).unwrap()
+    crate::fit::fit(&params, encoder, &matrix).unwrap()
 }
 
 /// Scores of rows within the range of the training data, outside of it, and at the limits of encoding.
@@ -222,7 +224,7 @@ fn renew_the_stored_model() {
     let table = Table::new(names, stored_columns(200)).unwrap();
     let params = Params { trees: 12, steps: 40, warmup: 10, anneal: 20, batch: 128, ..Params::default() };
     let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
-    let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
+    let detector = crate::fit::fit(&params, encoder, &matrix).unwrap();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models");
     detector.save(&folder.join(format!("v{VERSION}.diad"))).unwrap();
     let scores = serde_json::to_string(&detector.score(&table).unwrap()).unwrap();
@@ -336,6 +338,14 @@ fn made_up_headers_are_refused() {
     // What a later version adds is left out, unless it says that it must not be.
     assert!(from_bytes(&with_header(&bytes, |header| header["more"] = true.into())).is_ok());
     let required = with_header(&bytes, |header| header["requires"] = serde_json::json!(["more"]));
+    assert!(matches!(from_bytes(&required), Err(ModelFault::Version { .. })));
+    // Also if what it adds is where this version knows of all there is.
+    let column = |header: &mut serde_json::Value| header["encoder"]["columns"][0]["more"] = true.into();
+    assert_eq!(from_bytes(&with_header(&bytes, column)).unwrap_err(), ModelFault::Unknown);
+    let required = with_header(&bytes, |header| {
+        column(header);
+        header["requires"] = serde_json::json!(["more"]);
+    });
     assert!(matches!(from_bytes(&required), Err(ModelFault::Version { .. })));
     let deep = "[".repeat(100_000);
     let prefix = [&bytes[..12], &(deep.len() as u32).to_le_bytes()].concat();

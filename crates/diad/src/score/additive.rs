@@ -4,6 +4,8 @@ use crate::function::Functions;
 
 /// The name of the part that the trees are.
 pub const TREES: &str = "trees";
+/// The name of the part that says how far out values lie.
+pub const TAILS: &str = "tails";
 
 /// A part of the score.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +14,8 @@ pub struct Part {
     pub name: String,
     /// What it is multiplied by.
     pub factor: f32,
+    /// The standard deviation of its values over the training rows, before the factor; 0 if unknown.
+    pub deviation: f32,
     /// Its functions. The part called [`TREES`] has the mean of the trees besides.
     pub functions: Functions,
 }
@@ -33,12 +37,21 @@ impl Additive {
 
     /// A single part.
     pub fn of_part(name: &str, factor: f32, functions: Functions) -> Self {
-        Self { parts: vec![Part { name: name.to_owned(), factor, functions }], shift: 0.0 }
+        Self { parts: vec![Part { name: name.to_owned(), factor, deviation: 0.0, functions }], shift: 0.0 }
     }
 
     /// What the mean of the trees is multiplied by.
     pub fn tree_factor(&self) -> f32 {
         self.parts.iter().filter(|part| part.name == TREES).map(|part| part.factor).sum()
+    }
+
+    /// The share of each part in the score: its standard deviation over the training rows, relative to the sum over all parts.
+    /// Empty if the deviations are not known.
+    pub fn shares(&self) -> Vec<(&str, f64)> {
+        let deviation = |part: &Part| f64::from(part.factor.abs()) * f64::from(part.deviation);
+        let total: f64 = self.parts.iter().map(deviation).sum();
+        let shares = self.parts.iter().map(|part| (part.name.as_str(), deviation(part) / total));
+        if total > 0.0 { shares.collect() } else { Vec::new() }
     }
 
     /// The functions of all parts, added up.
@@ -64,6 +77,7 @@ impl Additive {
                     self.parts.push(Part {
                         name: part.name.clone(),
                         factor,
+                        deviation: 0.0,
                         functions: Functions::default(),
                     });
                     let last = self.parts.len() - 1;

@@ -3,26 +3,28 @@
 pub(crate) mod additive;
 pub(crate) mod compiled;
 mod engine;
+mod exact;
 mod lookup;
+mod odd;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::Params;
-use crate::encode::{Encoder, Matrix, Scaler};
+use crate::encode::{Encoder, Found, Oddities, Scaler};
 use crate::function::Functions;
-use crate::kernel::{Isa, LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Scratch, Wiring};
+use crate::kernel::{LANES, Lane};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
+use crate::origin::Origin;
 use crate::profile::Profile;
-use crate::table::{Source, Table, Values};
-use crate::tune::Origin;
-use crate::{Error, ModelFault, Result, persist};
+use crate::table::{Selection, Source, Table, Values};
+use crate::{Error, Result};
 use additive::Additive;
 use compiled::{Compiled, Cursor};
 use lookup::{Lookup, Places};
+use odd::Penalties;
 use rayon::prelude::*;
 
 /// Rows of a part of a table that one of several threads reads and scores.
@@ -44,16 +46,19 @@ pub struct Detector {
     /// models of the first version.
     held: bool,
     profile: Profile,
-    pub(crate) origin: Option<Origin>,
+    origin: Option<Origin>,
     /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
     bound: Option<f64>,
     /// The compiled score, made when it is first needed.
     compiled: OnceLock<Option<Compiled>>,
     exact: bool,
+    /// Whether cells that do not fit their columns are errors.
+    strict: bool,
+    penalties: Penalties,
 }
 
 /// A block of rows on its way through the pieces of a score.
-pub(crate) struct Work {
+pub(crate) struct Workspace {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,
     places: Places,
@@ -61,7 +66,7 @@ pub(crate) struct Work {
     values: Vec<Lane<f32>>,
 }
 
-impl Work {
+impl Workspace {
     pub(crate) fn new(features: usize) -> Self {
         Self {
             block: Block::new(features),
@@ -76,10 +81,9 @@ impl Work {
 impl Detector {
     /// A detector of a trained model.
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
-        let mut wiring = Wiring::new(&model, Isa::detect());
-        wiring.keep_links = false;
-        wiring.update(&model, params.min_temperature as f32);
+        let wiring = exact::wired(&model, params.min_temperature);
         let profile = Profile::unknown(encoder.columns().len());
+        let penalties = Penalties::new(encoder.columns().len());
         Self {
             encoder,
             params,
@@ -95,13 +99,16 @@ impl Detector {
             bound: None,
             compiled: OnceLock::new(),
             exact: false,
+            strict: false,
+            penalties,
         }
     }
 
     /// The same detector with another score.
     pub(crate) fn with(self, additive: Additive) -> Self {
         let functions = additive.functions();
-        Self { lookup: Lookup::new(&functions), functions, additive, ..self }
+        let penalties = Penalties::new(self.encoder.columns().len());
+        Self { lookup: Lookup::new(&functions), functions, additive, penalties, ..self }
     }
 
     /// The same detector, whose trees follow values beyond the training range or not.
@@ -132,7 +139,8 @@ impl Detector {
 
     /// Remembers what the training rows were like.
     pub(crate) fn remembering(self, profile: Profile) -> Self {
-        Self { profile, ..self }
+        let penalties = Penalties::new(self.encoder.columns().len());
+        Self { profile, penalties, ..self }
     }
 
     /// What it remembers of the training rows.
@@ -143,11 +151,7 @@ impl Detector {
     /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids; or those of
     /// the compiled score.
     pub(crate) fn pieces(&self) -> usize {
-        self.compiled().map_or_else(|| self.exact_pieces(), Compiled::pieces)
-    }
-
-    fn exact_pieces(&self) -> usize {
-        self.wiring.groups().len() + self.functions.curves.len() + self.functions.grids.len()
+        self.compiled().map_or_else(|| self.exact().pieces(), Compiled::pieces)
     }
 
     /// The features that a piece looks at, one or two.
@@ -155,20 +159,11 @@ impl Detector {
         if let Some(compiled) = self.compiled() {
             return compiled.piece_features(piece);
         }
-        let (groups, functions) = (self.wiring.groups(), &self.functions);
-        if let Some(group) = groups.get(piece) {
-            let wiring = &self.wiring.trees[group[0] as usize];
-            return [wiring.features[0][0], wiring.features[1][0]];
-        }
-        let function = piece - groups.len();
-        match functions.curves.get(function) {
-            Some(curve) => [curve.feature; 2],
-            None => functions.grids[function - functions.curves.len()].features,
-        }
+        self.exact().piece_features(piece)
     }
 
     /// Works out what pieces share, once the block has its rows.
-    pub(crate) fn begin(&self, work: &mut Work) {
+    pub(crate) fn begin(&self, work: &mut Workspace) {
         if let Some(compiled) = self.compiled() {
             let (lanes, mut x) = (work.block.lanes(), [0.0; BLOCK_ROWS]);
             for (axis, &feature) in compiled.features().iter().enumerate() {
@@ -178,36 +173,15 @@ impl Detector {
             }
             return;
         }
-        self.begin_exactly(work);
-    }
-
-    fn begin_exactly(&self, work: &mut Work) {
-        self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
-        if self.held {
-            work.block.clamp();
-        }
+        self.exact().begin(work);
     }
 
     /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
-    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
-        let Some(compiled) = self.compiled() else { return self.exact_piece(piece, work) };
-        let Work { block, cursor, values, .. } = work;
+    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> (&'a [Lane<f32>], f64) {
+        let Some(compiled) = self.compiled() else { return self.exact().piece(piece, work) };
+        let Workspace { block, cursor, values, .. } = work;
         let values = &mut values[..block.lanes()];
         compiled.piece(piece, cursor, values);
-        (values, 1.0)
-    }
-
-    fn exact_piece<'a>(&self, piece: usize, work: &'a mut Work) -> (&'a [Lane<f32>], f64) {
-        let groups = self.wiring.groups();
-        let Work { block, scratch, places, values, .. } = work;
-        let values = &mut values[..block.lanes()];
-        if let Some(group) = groups.get(piece) {
-            let forward = Forward { model: &self.model, wiring: &self.wiring };
-            forward.sum(group, block, scratch, values);
-            let share = f64::from(self.additive.tree_factor()) / self.model.shape.all_trees() as f64;
-            return (values, share);
-        }
-        self.lookup.fill(piece - groups.len(), block.x(), places, values);
         (values, 1.0)
     }
 
@@ -222,6 +196,11 @@ impl Detector {
         detector.with(additive).remembering(self.profile.clone()).holding(self.held)
     }
 
+    /// Where it came from, if it was tuned.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
     /// Remembers where it came from.
     pub(crate) fn coming_from(self, origin: Origin) -> Self {
         Self { origin: Some(origin), ..self }
@@ -231,38 +210,6 @@ impl Detector {
     #[cfg(test)]
     pub(crate) fn wiring(&self) -> &Wiring<f32> {
         &self.wiring
-    }
-
-    /// Exact scores of encoded rows, one for each.
-    pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
-        let width = rows.width;
-        self.score_blocks(scores, |block, rows_of_block| {
-            let values = &rows.values[rows_of_block.start * width..rows_of_block.end * width];
-            block.fill_rows(None, values.chunks_exact(width));
-        });
-    }
-
-    /// Exact scores, block by block; `fill` gives each block its rows.
-    ///
-    /// Pieces are added up in double precision, so that the score is the sum of its parts.
-    fn score_blocks(&self, scores: &mut [f32], fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync) {
-        let width = self.encoder.features().len();
-        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || (Work::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
-            |(work, total), (index, scores)| {
-                fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
-                self.begin_exactly(work);
-                let total = &mut total[..work.block.lanes()];
-                total.fill(Lane([-f64::from(self.additive.shift); LANES]));
-                for piece in 0..self.exact_pieces() {
-                    let (values, factor) = self.exact_piece(piece, work);
-                    add(total, values, factor);
-                }
-                for (score, i) in scores.iter_mut().zip(0..) {
-                    *score = total[i / LANES].0[i % LANES] as f32;
-                }
-            },
-        );
     }
 
     /// Gives a block some rows of a table, whose columns were found by [`Encoder::find`].
@@ -303,22 +250,54 @@ impl Detector {
         self.training_rows
     }
 
+    /// The same detector, for which a cell that does not fit its column is an error from now on: one that cannot be read, is
+    /// infinite, or is missing where none was in the training. Otherwise it is a value of its own, rarer than all others.
+    #[must_use]
+    pub fn strictly(self) -> Self {
+        Self { strict: true, ..self }
+    }
+
+    /// What to read from a table whose rows are to be scored.
+    pub fn selection(&self) -> Selection {
+        if self.strict { self.encoder.selection() } else { self.encoder.lenient_selection() }
+    }
+
+    /// The columns of a table. If the detector is strict, every cell of them fits.
+    pub(crate) fn find<'a>(&self, table: &'a Table) -> Result<Found<'a>> {
+        let found = self.encoder.find(table)?;
+        if self.strict { found.or_refuse(self.encoder.columns(), table) } else { Ok(found) }
+    }
+
     /// Scores of the rows of `table`, higher = more anomalous, written into `scores`, one for each row. A row's
     /// score does not depend on the rows around it.
     ///
     /// # Errors
-    /// If a feature is missing from the table, a value is missing or infinite, or `scores` is not as long as the
-    /// table.
+    /// If a feature is missing from the table, `scores` is not as long as the table, or the detector is strict and a cell does
+    /// not fit its column.
     pub fn score_into(&self, table: &Table, scores: &mut [f32]) -> Result<()> {
+        self.score_noting(table, scores, &mut Oddities::default())
+    }
+
+    /// As [`Detector::score_into`], and notes the cells that do not fit their columns. The rows are those after the ones noted
+    /// before.
+    ///
+    /// # Errors
+    /// As [`Detector::score_into`].
+    pub fn score_noting(&self, table: &Table, scores: &mut [f32], oddities: &mut Oddities) -> Result<()> {
         if scores.len() != table.rows() {
             return Err(Error::Room { rows: table.rows(), room: scores.len() });
         }
-        let columns = self.encoder.find(table)?;
-        let scalers = self.encoder.scalers();
+        let found = self.find(table)?;
+        let (columns, scalers) = (&found.columns, self.scalers());
         match self.compiled() {
-            Some(compiled) => self.look_up(compiled, (&columns, &scalers), scores),
-            None => self.score_blocks(scores, |block, rows| self.fill_block(block, &columns, &scalers, rows)),
+            Some(compiled) => self.look_up(compiled, (columns, &scalers), scores),
+            None => {
+                let fill = |block: &mut Block<f32>, rows| self.fill_block(block, columns, &scalers, rows);
+                self.exact().score_blocks(self.encoder.features().len(), scores, fill);
+            }
         }
+        self.add_odd(&found, scores);
+        oddities.note(self.encoder.columns(), table, found.odd);
         Ok(())
     }
 
@@ -345,33 +324,49 @@ impl Detector {
     /// # Errors
     /// As [`Detector::score_all`].
     pub fn score_all_as<T: From<f32> + Clone + Send>(&self, source: &dyn Source) -> Result<Vec<T>> {
+        self.score_all_noting(source).map(|(scores, _)| scores)
+    }
+
+    /// As [`Detector::score_all_as`], with the cells that do not fit their columns.
+    ///
+    /// # Errors
+    /// As [`Detector::score_all`].
+    pub fn score_all_noting<T: From<f32> + Clone + Send>(
+        &self,
+        source: &dyn Source,
+    ) -> Result<(Vec<T>, Oddities)> {
+        let mut oddities = Oddities::default();
         let convert = |scores: &mut [T], found: &[f32]| {
             scores.iter_mut().zip(found).for_each(|(score, &found)| *score = found.into());
         };
-        if let Some(shared) = source.share(&self.encoder.selection())? {
+        if let Some(shared) = source.share(&self.selection())? {
             let mut scores = vec![T::from(0.0); shared.rows()];
             self.compiled();
             let part = |found: &mut Vec<f32>, (index, scores): (usize, &mut [T])| {
                 let start = index * SHARED_ROWS;
                 found.resize(scores.len(), 0.0);
-                self.score_into(&shared.batch(start..start + scores.len())?, found)?;
+                let mut oddities = Oddities::default();
+                self.score_noting(&shared.batch(start..start + scores.len())?, found, &mut oddities)?;
                 convert(scores, found);
-                Ok(())
+                Ok(oddities)
             };
             let parts = scores.par_chunks_mut(SHARED_ROWS).enumerate();
             // The first error is that of the first rows, whoever was first.
-            let done: Vec<Result<()>> = parts.map_init(Vec::new, part).collect();
-            return done.into_iter().collect::<Result<()>>().map(|()| scores);
+            let done: Vec<Result<Oddities>> = parts.map_init(Vec::new, part).collect();
+            for more in done {
+                oddities.append(more?);
+            }
+            return Ok((scores, oddities));
         }
-        let mut reader = source.open(&self.encoder.selection())?;
+        let mut reader = source.open(&self.selection())?;
         let mut scores = Vec::with_capacity(reader.rows().map_or(0, |rows| rows as usize));
         let mut found = Vec::new();
         while let Some(batch) = reader.next_batch()? {
             found.resize(batch.rows(), 0.0);
-            self.score_into(&batch, &mut found)?;
+            self.score_noting(&batch, &mut found, &mut oddities)?;
             scores.extend(found.iter().map(|&found| T::from(found)));
         }
-        Ok(scores)
+        Ok((scores, oddities))
     }
 
     /// Some rows of a source, in the order asked for, with a column for each of the encoder's.
@@ -383,10 +378,10 @@ impl Detector {
         rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
         let names: Vec<String> = self.encoder.columns().iter().map(|column| column.name.clone()).collect();
         let mut columns = vec![vec![f64::NAN; rows.len()]; names.len()];
-        let mut reader = source.open(&self.encoder.selection())?;
+        let mut reader = source.open(&self.selection())?;
         let mut first = 0;
         while let Some(batch) = reader.next_batch()? {
-            let batch = self.encoder.find_table(&batch)?;
+            let batch = self.encoder.table_of(self.find(&batch)?)?;
             for row in 0..batch.rows() {
                 for &place in places.get(&(first + row)).into_iter().flatten() {
                     columns
@@ -401,44 +396,6 @@ impl Detector {
             return Err(Error::NoSuchRow { row, rows: first });
         }
         Ok(Table::of(names, columns.into_iter().map(Values::Encoded).collect())?)
-    }
-
-    /// The bytes of the model file.
-    ///
-    /// # Errors
-    /// If the names of its columns are too long for a file.
-    pub fn to_bytes(&self) -> std::result::Result<Vec<u8>, ModelFault> {
-        persist::to_bytes(self)
-    }
-
-    /// A detector of the bytes of a model file, each of which is checked.
-    ///
-    /// ```
-    /// use diad::{Detector, ModelFault};
-    ///
-    /// assert_eq!(Detector::from_bytes(b"no model").unwrap_err(), ModelFault::Foreign);
-    /// ```
-    ///
-    /// # Errors
-    /// Says what is wrong with them.
-    pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, ModelFault> {
-        persist::from_bytes(bytes)
-    }
-
-    /// Writes the model file: to a temporary file beside `path`, which then takes its place.
-    ///
-    /// # Errors
-    /// If the file cannot be written; an earlier file of that name is then still there.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        persist::save(self, path)
-    }
-
-    /// Reads a model file and checks everything in it.
-    ///
-    /// # Errors
-    /// If the file cannot be read, is not a model, is damaged, or was written by a newer version.
-    pub fn load(path: &Path) -> Result<Self> {
-        persist::load(path)
     }
 }
 

@@ -36,7 +36,7 @@ fn detector() -> &'static Detector {
             batch: 256,
             ..Params::default()
         };
-        let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
+        let detector = crate::fit::fit(&params, encoder, &matrix).unwrap();
         assert!(detector.wiring.trees.iter().any(|tree| !tree.columns.is_empty()));
         detector
     })

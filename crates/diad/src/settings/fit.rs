@@ -4,14 +4,14 @@ use super::{Kind, Value, Word, require, wrong_kind};
 use crate::Result;
 
 words! {
-    /// In which scale the model sees a column.
+    /// The scale in which the model sees columns.
     pub enum Scale {
-        /// The smallest and the largest value at the ends, all others in proportion
+        /// Linear between the smallest and the largest value
         Linear = "linear",
-        /// Proportional near the median, logarithmic far from it, so that a few huge values do not squeeze all others
-        /// into a corner; columns of two values stay linear
-        Bent = "bent",
-        /// Both: every tree chooses
+        /// Inverse hyperbolic sine: linear near the median, logarithmic far from it, so that a few huge values do not
+        /// squeeze all others together; columns of two values stay linear
+        Asinh = "asinh",
+        /// Both, as two features that every tree can choose from
         Both = "both",
     }
 }
@@ -27,25 +27,22 @@ settings! {
     /// assert_eq!(Params::paper().trees, 300);
     /// ```
     pub struct Params {
-        /// In which scale the model sees columns: in proportion, bent so that huge values do not squeeze all others
-        /// together, or both
+        /// Scale of the columns: linear, asinh (which keeps huge values from squeezing all others together), or both
         scale: Scale = Scale::Both, paper Scale::Linear, [any];
-        /// Weight of the trees in the score; 0 trains none
-        weight_trees: f64 = 4.0 / 3.0, paper 1.0, [from 0 to 1000000];
-        /// Weight of how far out in its columns a row lies
+        /// Weight of the trees; 0 trains none
+        weight_trees: f64 = 1.0, [from 0 to 1000000];
+        /// Weight of the tails: how far out a value lies in its column
         weight_tails: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of how soon a row is alone when rows are cut apart at random, in planes of two columns
+        /// Weight of isolation: how soon cuts of two columns isolate a row
         weight_isolation: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of the same with cuts that look for small groups of rows
-        weight_clusters: f64 = 1.0, paper 0.0, [from 0 to 1000000];
-        /// Weight of how much rarer two values are together than their columns alone would have it
+        /// Weight of surprise: how much rarer two values are together than if their columns were independent
         weight_surprise: f64 = 1.0, paper 0.0, [from 0 to 1000000];
         /// Layers of trees; a layer's trees may build on the outputs of all earlier layers
         layers: usize = 1, paper 3, [from 1 to 8];
         /// Trees in each layer
         trees: usize = 300, [from 1 to 5000];
-        /// Trees of a layer that build on the same earlier trees; where there are more, they form several groves, so that
-        /// the work grows with the trees and not with their square
+        /// Trees of a layer that attend to the same earlier trees; more trees form several groves, so that the work is
+        /// linear in the number of trees, not quadratic
         grove: usize = 100, paper 300, [from 1 to 5000];
         /// Splits in each tree; a tree has 2^depth leaves
         depth: usize = 4, [from 1 to 6];
@@ -73,7 +70,7 @@ settings! {
         smoothing: f64 = 50.0, [from 1e-6 to 1e9];
         /// Share of the new sparsity in each update of the leaf weights
         damping: f64 = 0.1, [above 0 to 1];
-        /// Chance that a tree is left out of the loss at a step
+        /// Probability that a tree is left out of the loss at a step
         dropout: f64 = 0.75, [from 0 to below 1];
         /// Seed of every random choice
         seed: u64 = 0, [any];
@@ -130,11 +127,8 @@ impl Params {
 
     /// The presets that settings start from.
     pub const PRESETS: &[Word] = &[
-        Word { name: "default", help: "What did best over many tables" },
-        Word {
-            name: "paper",
-            help: "What the paper describes: trees alone, three times as many, trained twice as long",
-        },
+        Word { name: "default", help: "The best over many tables" },
+        Word { name: "paper", help: "The paper's: only trees, in three layers, trained twice as long" },
     ];
 
     /// Every setting by the name of its option on the command line, with its value as it is typed.
@@ -154,18 +148,14 @@ impl Params {
     /// Names the first setting outside its range and the range.
     pub fn validate(&self) -> Result<()> {
         self.check_ranges()?;
-        let total: f64 = self.weight_trees
-            + self.weight_tails
-            + self.weight_isolation
-            + self.weight_clusters
-            + self.weight_surprise;
+        let total: f64 = self.weight_trees + self.weight_tails + self.weight_isolation + self.weight_surprise;
         let trees = self.weight_trees;
-        require(total >= 1e-6, "weight_trees", trees, "above 0 where all other weights are 0")?;
+        require(total >= 1e-6, "weight_trees", trees, "above 0 if all other weights are 0")?;
         require(
             total > self.weight_surprise || self.interactions > 1,
             "weight_trees",
             trees,
-            "above 0 where only surprise has a weight, which is of pairs, and interactions are 1",
+            "above 0 if only surprise, which needs pairs, has a weight and interactions are 1",
         )?;
         // What attention and a batch may need at worst, so that no settings, also not those of a model file from a
         // stranger, ask for more memory than a machine has.

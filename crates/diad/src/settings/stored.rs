@@ -7,16 +7,23 @@ use serde::de::{Deserialize, Error as _, Visitor};
 
 use super::Params;
 
-/// The settings of a model file. Those of the first version have weights of parts that are no more.
+/// The settings of a model file. Those of the first version have weights of parts that no longer exist, and the scale
+/// `asinh` had another name.
 pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result::Result<Params, D::Error> {
-    const NO_MORE: [&str; 4] = ["weight_columns", "weight_relations", "weight_cuts", "relation_strength"];
+    const NO_MORE: [&str; 5] =
+        ["weight_columns", "weight_relations", "weight_cuts", "relation_strength", "weight_clusters"];
     let mut settings = BTreeMap::<String, Scalar>::deserialize(file)?;
+    if let Some(Scalar(scale)) = settings.get_mut("scale")
+        && scale == "bent"
+    {
+        *scale = "asinh".into();
+    }
     let mut first = false;
     for name in NO_MORE {
         first |= settings.remove(name).is_some();
     }
     if first {
-        for name in ["weight_isolation", "weight_clusters", "weight_surprise"] {
+        for name in ["weight_isolation", "weight_surprise"] {
             settings.entry(name.into()).or_insert(Scalar(0.0.into()));
         }
     }

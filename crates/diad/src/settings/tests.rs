@@ -5,11 +5,10 @@ use super::*;
 /// Settings of which no value is another's or a default, so that no two can be mixed up unseen.
 fn distinct() -> Params {
     Params {
-        scale: Scale::Bent,
+        scale: Scale::Asinh,
         weight_trees: 1.25,
         weight_tails: 0.75,
         weight_isolation: 0.25,
-        weight_clusters: 2.5,
         weight_surprise: 1.75,
         layers: 4,
         trees: 301,
@@ -88,8 +87,8 @@ fn values_outside_their_range_are_named() {
     assert_eq!(said(plain().interactions(3)), "interactions is 3, but it must be 1 (GAM) or 2 (GA2M)");
     assert_eq!(said(plain().smoothing(0.0)), "smoothing is 0, but it must be from 1e-6 to 1e9");
     assert_eq!(
-        said(plain().weight_clusters(2e6)),
-        "weight_clusters is 2000000, but it must be from 0 to 1000000"
+        said(plain().weight_isolation(2e6)),
+        "weight_isolation is 2000000, but it must be from 0 to 1000000"
     );
     assert_eq!(said(plain().warmup(1001)), "warmup is 1001, but it must be at most the number of steps");
     assert_eq!(said(plain().anneal(1000)), "anneal is 1000, but it must be below the number of steps");
@@ -99,7 +98,7 @@ fn values_outside_their_range_are_named() {
     );
     assert_eq!(
         said(Params::paper().weight_trees(0.0)),
-        "weight_trees is 0, but it must be above 0 where all other weights are 0"
+        "weight_trees is 0, but it must be above 0 if all other weights are 0"
     );
     let rounds = FunctionParams::default().rounds(101).validate().unwrap_err().to_string();
     assert_eq!(rounds, "rounds is 101, but it must be at most 100");
@@ -112,7 +111,7 @@ fn values_of_another_kind_are_refused() {
     assert_eq!(said("dropout", Value::Word("much".into())), "dropout is \"much\", but it must be a number");
     assert_eq!(
         said("scale", Value::Word("odd".into())),
-        "scale is \"odd\", but it must be \"linear\", \"bent\" or \"both\""
+        "scale is \"odd\", but it must be \"linear\", \"asinh\" or \"both\""
     );
     let unknown = said("tree", Value::Count(1));
     assert!(
@@ -147,4 +146,11 @@ fn settings_of_another_learner_are_refused() {
         DescentParams::default().seed(4).into()
     );
     assert_eq!(of(None, &[("seed", Value::Count(4))]).unwrap(), FunctionParams::default().seed(4).into());
+}
+
+#[test]
+fn the_asinh_scale_is_read_by_its_old_name() {
+    let mut stored = serde_json::to_value(distinct()).unwrap();
+    stored["scale"] = "bent".into();
+    assert_eq!(of_any_version(stored).unwrap(), distinct());
 }

@@ -4,9 +4,9 @@ use super::{Kind, Setting, Value, Word, unknown, wrong_kind};
 use crate::{Error, Result};
 
 words! {
-    /// What learning by descent makes small.
+    /// The loss that descent minimises.
     pub enum Loss {
-        /// Pairs of an anomaly and a normal row in the wrong order
+        /// Hinge loss over pairs of an anomaly and a normal row
         Auc = "auc",
         /// Binary cross-entropy
         Bce = "bce",
@@ -22,22 +22,20 @@ settings! {
     /// assert!(FunctionParams::default().prior(0.0).validate().is_ok());
     /// ```
     pub struct FunctionParams {
-        /// What one unit of the first score counts, as log odds, before held-out labels say otherwise; 0 forgets the first
-        /// score
+        /// Log odds per unit of the unsupervised score, before held-out labels adjust it; 0 discards that score
         prior: f64 = 0.6, [from 0 to 1000];
-        /// How far the new functions may go, as a standard deviation of log odds
+        /// Prior standard deviation of the learned functions, in log odds
         amplitude: f64 = 6.0, [from 0.001 to 1000];
-        /// Share of the pairs of columns in what the new functions may do
+        /// Share of the prior variance that goes to pairs of columns
         pair_share: f64 = 0.8, [from 0 to 1];
-        /// How often the columns' shares are set anew from what each turned out to be good for
+        /// Rounds in which columns are reweighted by how informative they turned out to be
         rounds: usize = 2, [at most 100];
-        /// How many steps new curves are made of, beside the smooth functions
-        stairs: usize = 300, [at most 100000];
-        /// How far it may count in all that values lie far out, as a standard deviation of log odds
+        /// Boosting steps of the step curves that are learned beside the smooth functions; 0 for none
+        boosted_steps: usize = 300, [at most 100000];
+        /// Prior standard deviation of the weights of the columns' tails, in log odds; 0 for none
         tails: f64 = 1.0, [from 0 to 1000];
-        /// Most labelled rows that functions and steps are learned from: all anomalies, as many normal rows as there is
-        /// room for
-        most_rows: usize = 1500, [from 2 to 20000];
+        /// Most labelled rows to learn from: all anomalies, and normal rows up to this number
+        max_rows: usize = 1500, [from 2 to 20000];
         /// Seed of every random choice
         seed: u64 = 0, [any];
     }
@@ -54,11 +52,11 @@ settings! {
     pub struct DescentParams {
         /// Loss of the descent
         loss: Loss = Loss::Auc, [any];
-        /// By how much an anomaly must score higher than a normal row, for the loss auc
+        /// Margin by which an anomaly should outscore a normal row, for the loss auc
         margin: f64 = 1.0, paper 0.0, [from 0 to 1000];
-        /// Whether a batch has as many anomalies as normal rows
+        /// Whether batches are balanced: as many anomalies as normal rows
         upsample: bool = true, [any];
-        /// Whether splits stay as they are and only the weights of leaves are moved
+        /// Whether splits are frozen and only leaf weights are trained
         freeze_structure: bool = false, [any];
         /// Most steps of the descent
         steps: usize = 400, [from 1 to 1000000];
@@ -102,9 +100,10 @@ impl DescentParams {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Learner {
-    /// New curves and grids are added to the score: the most likely smooth functions, given the labels, and curves of steps.
+    /// Adds curves and grids to the score: a Gaussian process over smooth functions, boosted steps, and weights of tails,
+    /// stacked.
     Functions(FunctionParams),
-    /// The paper's: the trees are moved downhill by Adam.
+    /// The paper's: fine-tunes the trees with Adam.
     Descent(DescentParams),
 }
 
@@ -126,8 +125,8 @@ impl From<DescentParams> for Learner {
     }
 }
 
-const FUNCTIONS: Word = Word { name: "functions", help: "Curves and grids are added to the score" };
-const DESCENT: Word = Word { name: "descent", help: "The trees are moved by Adam, as in the paper" };
+const FUNCTIONS: Word = Word { name: "functions", help: "Add curves and grids to the score" };
+const DESCENT: Word = Word { name: "descent", help: "Fine-tune the trees with Adam, as in the paper" };
 
 impl Learner {
     /// The ways to learn.

@@ -1,4 +1,4 @@
-//! Fitting the model to rows without labels. Knows the model and encoded matrices.
+//! Training the trees on rows without labels. Knows the model and encoded matrices.
 
 pub(crate) mod adam;
 pub(crate) mod backward;
@@ -13,11 +13,11 @@ mod work;
 
 use std::ops::ControlFlow;
 
-use crate::encode::{Encoder, Matrix};
+use crate::encode::Matrix;
 use crate::kernel::Isa;
 use crate::model::Model;
 use crate::rng::{Purpose, Stream};
-use crate::{Detector, Error, Params, Result};
+use crate::{Error, Params, Result};
 use sampler::Sampler;
 use snapshot::{Keeper, Snapshot};
 use trainer::{StepPlan, Trainer};
@@ -42,52 +42,39 @@ pub struct Progress {
 /// Who hears of each step and may stop.
 pub type Observe<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + 'a);
 
-/// Trains a detector on an encoded matrix.
-#[cfg(test)]
-pub(crate) fn fit(params: &Params, encoder: Encoder, matrix: &Matrix) -> Result<Detector> {
-    fit_keeping(params, encoder, matrix, None, &mut |_| ControlFlow::Continue(()))
-}
-
-/// Trains a detector on an encoded matrix, going on from what a keeper has and giving it snapshots. `observe` is called after
-/// each step and may stop the fit.
+/// Trains the trees on some features of an encoded matrix, resuming from what a keeper has and giving it snapshots. `observe` is called after
+/// each step and may stop the training.
 ///
 /// # Errors
-/// If a setting is out of range, the matrix does not fit the encoder or has fewer than two rows, the fit was stopped, or the
-/// training left the range of sane numbers.
-pub(crate) fn fit_keeping(
+/// If a setting is out of range, the matrix has fewer than two rows, the training was stopped, or it diverged.
+pub(crate) fn train(
     params: &Params,
-    encoder: Encoder,
-    matrix: &Matrix,
+    (matrix, features): (&Matrix, &[u32]),
     keeper: Option<&mut dyn Keeper>,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Detector> {
+) -> Result<Model<f32>> {
     params.validate()?;
-    let (rows, width) = (matrix.rows(), matrix.width);
-    if width != encoder.features().len() || matrix.values.len() != rows * width {
-        return Err(Error::Width { found: width, expected: encoder.features().len() });
-    }
+    let rows = matrix.rows();
     if !(2..=u32::MAX as usize).contains(&rows) {
         return Err(Error::TooFewRows { rows });
     }
-    let model = fit_model(params, matrix, Isa::detect(), keeper, observe)?;
+    let model = fit_model(params, (matrix, features), Isa::detect(), keeper, observe)?;
     tracing::info!("trained the trees");
-    let detector = crate::recipe::combine(params, encoder, matrix, model);
-    tracing::info!("combined the parts of the score");
-    Ok(detector)
+    Ok(model)
 }
 
 fn fit_model(
     params: &Params,
-    matrix: &Matrix,
+    (matrix, chosen): (&Matrix, &[u32]),
     isa: Isa,
     mut keeper: Option<&mut dyn Keeper>,
     observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Model<f32>> {
     if params.weight_trees == 0.0 {
-        return Ok(start::random_model(params, matrix.width));
+        return Ok(start::random_model(params, matrix.width, chosen));
     }
     let mut sampler = Sampler::new(matrix, params.batch, params.seed);
-    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width), isa);
+    let mut trainer = Trainer::<f32>::new(start::random_model(params, matrix.width, chosen), isa);
     let mut done = 0;
     if let Some(keeper) = &mut keeper
         && let Some(kept) = keeper.resume()?

@@ -12,17 +12,19 @@ use crate::rng::{Purpose, Stream};
 const SLOPE_FLOOR: f64 = 1e-6;
 
 /// Random parameters; thresholds and slopes follow from the data by [`place_splits`].
-pub fn random_model<F: Real>(params: &Params, features: usize) -> Model<F> {
+///
+/// Of so many features the trees look at those in `chosen`.
+pub fn random_model<F: Real>(params: &Params, features: usize, chosen: &[u32]) -> Model<F> {
     let shape = Shape::new(params, features);
-    let layers = (0..shape.layers).map(|layer| random_layer(params, shape, layer)).collect();
+    let layers = (0..shape.layers).map(|layer| random_layer(params, shape, layer, chosen)).collect();
     Model { shape, layers }
 }
 
-fn random_layer<F: Real>(params: &Params, shape: Shape, layer: usize) -> Layer<F> {
+fn random_layer<F: Real>(params: &Params, shape: Shape, layer: usize, chosen: &[u32]) -> Layer<F> {
     let mut random = Stream::new(params.seed, Purpose::Parameters, layer as u64);
-    let width = ((shape.features as f64 * params.feature_share).ceil() as usize).max(2).min(shape.features);
+    let width = ((chosen.len() as f64 * params.feature_share).ceil() as usize).max(2).min(chosen.len());
     let mut candidates = Vec::with_capacity(shape.trees * width);
-    let mut features: Vec<u32> = (0..shape.features as u32).collect();
+    let mut features: Vec<u32> = chosen.to_vec();
     for _ in 0..shape.trees {
         random.shuffle_front(&mut features, width);
         let start = candidates.len();

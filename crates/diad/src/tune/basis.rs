@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::lesson::Lesson;
+use super::examples::Examples;
 use crate::Detector;
 use crate::encode::{Encoder, Scaler};
 use crate::function::{Curve, Functions, Grid, locate, spaced};
@@ -142,12 +142,16 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// The columns of a detector at a lesson's rows. Columns that have a curve keep its nodes.
-    pub fn new(detector: &Detector, lesson: &Lesson) -> Self {
+    /// The columns of a detector at a examples's rows. Columns that have a curve keep its nodes.
+    pub fn new(detector: &Detector, examples: &Examples) -> Self {
         let (settings, encoder, functions) = (detector.params(), detector.encoder(), detector.functions());
-        let (sorted, matrix) = (&lesson.sorted, &lesson.matrix);
+        let (sorted, matrix) = (&examples.sorted, &examples.matrix);
         let scalers = encoder.scalers();
-        let varies = |column: &usize| encoder.columns()[*column].min < encoder.columns()[*column].max;
+        // Labels of a certain time say nothing of later rows.
+        let varies = |column: &usize| {
+            let given = &encoder.columns()[*column];
+            given.min < given.max && !given.is_date()
+        };
         let column = |column: usize| {
             let feature = column as u32;
             let nodes = nodes_of(functions, feature);
@@ -340,17 +344,17 @@ fn rank(sorted: &[f32], x: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{first, table};
-    use super::super::{Labelled, Lesson};
+    use super::super::{Examples, Labelled};
     use super::*;
     use crate::Scale;
 
-    fn example() -> (Lesson, Basis, Shares) {
+    fn example() -> (Examples, Basis, Shares) {
         let detector = first(2, Scale::Both);
         let labelled = Labelled::read(&detector, &table(60, |_, _| true), "label").unwrap();
-        let lesson = Lesson::new(&detector, &labelled).unwrap();
-        let basis = Basis::new(&detector, &lesson);
+        let examples = Examples::new(&detector, &labelled).unwrap();
+        let basis = Basis::new(&detector, &examples);
         let shares = Shares { columns: vec![0.5, 0.3, 0.2], pairs: 0.6, variance: 4.0 };
-        (lesson, basis, shares)
+        (examples, basis, shares)
     }
 
     /// The covariance of two rows along an axis, straight from the nodes around them.
@@ -397,14 +401,14 @@ mod tests {
 
     #[test]
     fn tables_are_the_functions_of_the_coefficients() {
-        let (lesson, basis, shares) = example();
+        let (examples, basis, shares) = example();
         let n = basis.rows;
         let dual: Vec<f64> = (0..n).map(|row| (row % 5) as f64 - 2.0).collect();
         let covariance = basis.covariance(&shares);
         let tables = basis.tables(&shares, &dual, 2.0);
         assert_eq!((tables.curves.len(), tables.grids.len()), (3, 3));
         for row in 0..n {
-            let value = tables.at(lesson.matrix.row(row));
+            let value = tables.at(examples.matrix.row(row));
             let wanted: f64 =
                 covariance[row * n..(row + 1) * n].iter().zip(&dual).map(|(&c, d)| f64::from(c) * d).sum();
             assert!((value - 2.0 * wanted).abs() < 2e-3, "row {row}: {value} is not {}", 2.0 * wanted);

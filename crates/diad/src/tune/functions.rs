@@ -1,28 +1,28 @@
-//! Learning by functions: curves and grids that fit the labels.
+//! Learning smooth functions: curves and grids that fit the labels.
 //!
 //! The log odds of an anomaly are a Gaussian process, a sum of smooth functions of one and of two columns. Few labels move it
-//! little, many labels move it far. The columns start with shares of the variance as they vary; after each round a share is
-//! as large as the column's curve, so that columns that tell nothing fade. Few anomalies do not tell which columns matter: what
-//! is learned is a mean of the first functions, which mind all columns, and of the last.
+//! little, many labels move it far. At first columns share the variance according to how much they vary; after each round,
+//! according to the size of their curves, so that uninformative columns fade. As a few anomalies do not show which columns
+//! matter, the result is a mean of the first functions, which use all columns, and the last.
 
 use rayon::prelude::*;
 
 use super::FunctionParams;
 use super::basis::{Basis, Shares};
-use super::lesson::Lesson;
+use super::examples::Examples;
 use super::solve::{Problem, dot};
 use crate::function;
 
-/// The part of all shares that stays as it was in the beginning.
+/// How much of the initial shares is kept.
 const KEPT: f64 = 0.1;
 
-/// So many anomalies give the first functions half of what is learned.
+/// With this many anomalies, the first functions have half of the weight.
 const FEW: f64 = 5.0;
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
 pub struct Functions<'a> {
-    lesson: &'a Lesson,
+    examples: &'a Examples,
     basis: &'a Basis,
     targets: Vec<f64>,
     begin: Shares,
@@ -35,7 +35,7 @@ pub struct Functions<'a> {
 #[derive(Debug)]
 pub struct Learned<'a> {
     basis: &'a Basis,
-    /// The first functions and, after further rounds, the last: what they count, how columns share the variance, and the
+    /// The first functions and, after further rounds, the last: their weight, how columns share the variance, and the
     /// coefficients.
     ends: Vec<(f64, Shares, Vec<f64>)>,
     /// The functions at the rows.
@@ -43,39 +43,39 @@ pub struct Learned<'a> {
 }
 
 impl<'a> Functions<'a> {
-    /// Functions of the columns of a basis at a lesson's rows.
-    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &FunctionParams) -> Self {
+    /// Functions of the columns of a basis at labelled rows.
+    pub fn new(basis: &'a Basis, examples: &'a Examples, params: &FunctionParams) -> Self {
         let begin = Shares {
             columns: basis.first_shares(),
             pairs: if basis.may_pair() { params.pair_share } else { 0.0 },
             variance: params.amplitude * params.amplitude,
         };
-        let targets = lesson.targets();
+        let targets = examples.targets();
         let covariance = basis.covariance(&begin);
-        Self { lesson, basis, targets, begin, rounds: params.rounds, covariance }
+        Self { examples, basis, targets, begin, rounds: params.rounds, covariance }
     }
 
-    /// Learns from all rows.
-    pub fn learn(&self) -> Learned<'a> {
-        self.learn_from(|_| true)
+    /// Learns from all rows, in so many rounds.
+    pub fn learn(&self, rounds: usize) -> Learned<'a> {
+        self.learn_from(|_| true, rounds)
     }
 
-    /// The functions at each row, learned without the part of the rows it belongs to, of so many parts.
-    pub fn held_out(&self, folds: usize) -> Vec<f64> {
-        self.lesson.held_out(folds, |kept| self.learn_from(kept).values)
+    /// Out-of-fold values of the functions at each row.
+    pub fn out_of_fold(&self, folds: usize) -> Vec<f64> {
+        self.examples.out_of_fold(folds, |kept| self.learn_from(kept, self.rounds).values)
     }
 
-    fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned<'a> {
-        let weights = self.lesson.weights(learned_from);
+    fn learn_from(&self, learned_from: impl Fn(usize) -> bool, rounds: usize) -> Learned<'a> {
+        let weights = self.examples.weights(learned_from);
         let solve =
             |covariance: &[f32]| Problem { covariance, targets: &self.targets, weights: &weights }.solve();
         let dual = solve(&self.covariance);
         let mut values = product(&self.covariance, &dual);
-        if self.rounds == 0 {
+        if rounds == 0 {
             return Learned { basis: self.basis, ends: vec![(1.0, self.begin.clone(), dual)], values };
         }
         let (mut shares, mut last, mut covariance) = (self.begin.clone(), dual.clone(), Vec::new());
-        for _ in 0..self.rounds {
+        for _ in 0..rounds {
             shares.columns = self.shares_after(&shares, &last);
             covariance = self.basis.covariance(&shares);
             last = solve(&covariance);
@@ -127,24 +127,23 @@ mod tests {
     use super::super::tests::{first, table};
     use super::*;
     use crate::score::additive::Additive;
-    use crate::tune::pieces;
     use crate::{Detector, Scale};
 
-    fn lesson(detector: &Detector) -> Lesson {
+    fn examples(detector: &Detector) -> Examples {
         let labelled = Labelled::read(detector, &table(90, |_, _| true), "label").unwrap();
-        Lesson::new(detector, &labelled).unwrap()
+        Examples::new(detector, &labelled).unwrap()
     }
 
     #[test]
     fn values_are_those_of_the_tables() {
         let detector = first(2, Scale::Both);
-        let lesson = lesson(&detector);
-        let basis = Basis::new(&detector, &lesson);
+        let examples = examples(&detector);
+        let basis = Basis::new(&detector, &examples);
         for rounds in [0, 2] {
             let params = FunctionParams { rounds, ..FunctionParams::default() };
-            let learned = Functions::new(&basis, &lesson, &params).learn();
+            let learned = Functions::new(&basis, &examples, &params).learn(rounds);
             let scores =
-                pieces::scored(&detector, &Additive::of_part("f", 1.0, learned.tables()), &lesson.matrix);
+                detector.score_component(&Additive::of_part("f", 1.0, learned.tables()), &examples.matrix);
             for (score, value) in scores.iter().zip(&learned.values) {
                 assert!((f64::from(*score) - value).abs() < 1e-3, "{score} is not {value}");
             }
@@ -155,14 +154,18 @@ mod tests {
     #[test]
     fn rows_held_out_teach_nothing() {
         let detector = first(2, Scale::Both);
-        let lesson = lesson(&detector);
+        let examples = examples(&detector);
         let params = FunctionParams::default();
-        let held_out = Functions::new(&Basis::new(&detector, &lesson), &lesson, &params).held_out(3);
-        for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
+        let held_out = Functions::new(&Basis::new(&detector, &examples), &examples, &params).out_of_fold(3);
+        for (fold, (kept, out)) in examples.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
-            let plain = Additive::of_part("f", 1.0, Functions::new(&basis, kept, &params).learn().tables());
-            let plain = pieces::scored(&detector, &plain, &out.matrix);
-            let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
+            let plain = Additive::of_part(
+                "f",
+                1.0,
+                Functions::new(&basis, kept, &params).learn(params.rounds).tables(),
+            );
+            let plain = detector.score_component(&plain, &out.matrix);
+            let rows = (0..examples.labels.len()).filter(|&row| examples.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {
                 assert!((held_out[row] - f64::from(plain)).abs() < 2e-3, "{} is not {plain}", held_out[row]);
             }

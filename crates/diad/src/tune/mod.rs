@@ -1,53 +1,43 @@
-//! Learning from a few labelled rows. The tuned detector is a new one; the first stays as it is.
+//! Learning from a few labelled rows. The tuned detector is a new one; the original is unchanged.
 
 mod basis;
-mod blend;
+mod boosting;
+mod components;
 mod descent;
+mod ensemble_selection;
+mod examples;
 mod functions;
 mod labels;
-mod lesson;
 mod loss;
-mod pieces;
 mod solve;
-mod stairs;
+mod stacking;
 mod tails;
 mod tuning;
-mod weigh;
 
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::encode::Matrix;
 use crate::metrics::roc_auc;
+use crate::origin::Origin;
 use crate::profile::{Profile, Spread};
 use crate::score::additive::Additive;
 use crate::{DescentParams, Detector, Error, FunctionParams, Learner, Result};
 use basis::Basis;
-pub use labels::{Digest, Labelled};
-use lesson::Lesson;
+use components::Components;
+use ensemble_selection::Ensemble;
+use examples::Examples;
+pub use labels::Labelled;
+use stacking::Stacking;
 pub use tuning::Tuning;
 
-/// Rows of a validation table that are looked at, of each label.
+/// Most rows of a validation table that are used, of each label.
 const VALIDATION_ROWS: usize = 20_000;
-/// Parts of the labelled rows that are held out in turn to tell how well the rest learns.
+/// Rows from which the shares of the parts are measured, at most.
+const MEASURED_ROWS: usize = 4096;
+/// Folds of stacking and of cross-validation.
 const FOLDS: usize = 5;
-
-/// Where a tuned detector came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Origin {
-    /// The identity of the first detector.
-    pub model: Digest,
-    /// The digest of the labelled rows and their labels.
-    pub labels: Digest,
-    /// Rows labelled as anomalies.
-    pub anomalies: u64,
-    /// Rows labelled as normal.
-    pub normals: u64,
-}
 
 /// How far a tuning is.
 #[derive(Debug, Clone, Copy)]
@@ -59,10 +49,10 @@ pub struct TuneProgress {
     pub all: usize,
 }
 
-/// Who hears of how far a tuning is, and may stop it.
+/// Called with the progress of a tuning, and may stop it.
 type Observe<'a> = &'a mut (dyn FnMut(TuneProgress) -> ControlFlow<()> + 'a);
 
-/// A tuned detector and how it came about.
+/// A tuned detector, and how well it ranks labelled rows.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Tuned {
@@ -70,148 +60,153 @@ pub struct Tuned {
     pub detector: Detector,
     /// Unlabelled rows that stood in for normal ones.
     pub stand_ins: usize,
-    /// The area under the ROC curve on the validation table, before and after.
+    /// ROC-AUC on the validation table, before and after.
     pub validation: Option<[f64; 2]>,
+    /// Cross-validated ROC-AUC on the labelled rows, before and after, if [`Tuning::cross_validate`] asked for it and there
+    /// are two rows of each label.
+    pub cross_validation: Option<[f64; 2]>,
 }
 
-impl Detector {
-    /// Where it came from, if it was tuned.
-    pub fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
-    }
-
-    /// The digest of everything the detector is: equal for equal detectors.
-    ///
-    /// # Errors
-    /// If the detector cannot be written as a file.
-    pub fn identity(&self) -> Result<Digest> {
-        crate::persist::to_bytes(self).map(Digest::of).map_err(Error::Unwritable)
-    }
-
-    /// Learns from labels as the settings of a [`Tuning`] say.
-    fn learn_from(
-        &self,
-        labelled: &Labelled,
-        validation: Option<&Labelled>,
-        learner: &Learner,
-        observe: Observe,
-    ) -> Result<Tuned> {
+impl Tuning<'_> {
+    /// Learns from the labels.
+    fn learn(self) -> Result<Tuned> {
+        let Self { detector, labelled, learner, validation, observe, cross_validate } = self;
         learner.validate()?;
-        if let Some(origin) = &self.origin {
+        if let Some(origin) = detector.origin() {
             return Err(Error::AlreadyTuned { first: origin.model.to_string() });
         }
         for rows in [Some(labelled), validation].into_iter().flatten() {
-            let (found, expected) = (rows.matrix().width, self.encoder().features().len());
+            let (found, expected) = (rows.matrix().width, detector.encoder().features().len());
             if found != expected {
                 return Err(Error::Width { found, expected });
             }
         }
-        let lesson = Lesson::new(self, labelled)?;
-        let validation = validation.map(|rows| self.validation(rows)).transpose()?;
-        let (model, additive) = (self.model(), self.additive());
-        let (model, additive) = match learner {
+        let examples = Examples::new(detector, labelled)?;
+        let validation = validation.map(|rows| validation_rows(detector, rows)).transpose()?;
+        let stand_ins = examples.stand_ins;
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let observe = observe.unwrap_or(go_on);
+        let (model, additive, cross_validation) = match &learner {
             Learner::Functions(params) => {
-                (model.clone(), self.learn(&lesson, validation.as_ref(), params, observe)?)
+                let examples = examples.at_most(params);
+                let (additive, areas) =
+                    learn_functions(detector, &examples, validation.as_ref(), params, observe)?;
+                (detector.model().clone(), additive, areas)
             }
             Learner::Descent(params) => {
-                (descent::descend(self, &lesson, validation.as_ref(), params, observe)?, additive.clone())
+                let model = descent::descend(detector, &examples, validation.as_ref(), params, observe)?;
+                let areas =
+                    if cross_validate { cross_validate_descent(detector, &examples, params)? } else { None };
+                (model, detector.additive().clone(), areas)
             }
         };
         let origin = Origin {
-            model: self.identity()?,
+            model: detector.identity()?,
             labels: labelled.digest(),
             anomalies: labelled.anomalies() as u64,
             normals: labelled.normals() as u64,
         };
-        let detector = self.with_model(model, additive).coming_from(origin);
-        let detector = remember_scores(detector, labelled).certified();
-        let validation = validation.and_then(|rows| Some([area(self, &rows)?, area(&detector, &rows)?]));
-        Ok(Tuned { detector, stand_ins: lesson.stand_ins, validation })
-    }
-
-    /// The area under the ROC curve of labelled rows before and after tuning: each row is scored by a detector tuned
-    /// without it. Nothing if there are not two rows of each label.
-    ///
-    /// # Errors
-    /// As [`Detector::tune`].
-    pub fn cross_validate(&self, labelled: &Labelled, learner: &Learner) -> Result<Option<[f64; 2]>> {
-        learner.validate()?;
-        let lesson = Lesson::new(self, labelled)?;
-        let lesson = match learner {
-            Learner::Functions(params) => lesson.at_most(params),
-            Learner::Descent(_) => lesson,
-        };
-        let Some(folds) = lesson.enough_folds(FOLDS) else { return Ok(None) };
-        let parts = lesson.folds(folds);
-        let scores: Vec<Vec<f32>> = match learner {
-            Learner::Functions(params) => {
-                let all = weigh::held_out(self, &lesson, params, folds);
-                let mut scores = vec![Vec::new(); folds];
-                all.iter().enumerate().for_each(|(row, &score)| scores[lesson.fold(row, folds)].push(score));
-                scores
-            }
-            Learner::Descent(params) => {
-                let fold = |(kept, held_out): &(Lesson, Lesson)| {
-                    let go_on = &mut |_| ControlFlow::Continue(());
-                    let model = descent::descend(self, kept, None, params, go_on)?;
-                    Ok(scored(&self.with_model(model, self.additive().clone()), &held_out.matrix))
-                };
-                parts.par_iter().map(fold).collect::<Result<_>>()?
-            }
-        };
-        let areas = parts.iter().zip(&scores).filter_map(|((_, held_out), scores)| {
-            area(self, held_out).zip(roc_auc(&held_out.labels, scores)).map(|(before, after)| [before, after])
+        let tuned = detector.with_model(model, additive).coming_from(origin);
+        let tuned = remember_scores(tuned, labelled).certified();
+        let validation = validation.and_then(|rows| {
+            Some([
+                roc_auc(&rows.labels, &rows.scores)?,
+                roc_auc(&rows.labels, &scored(&tuned, &rows.matrix))?,
+            ])
         });
-        let areas: Vec<[f64; 2]> = areas.collect();
-        let mean = |which: usize| areas.iter().map(|pair| pair[which]).sum::<f64>() / areas.len() as f64;
-        Ok((!areas.is_empty()).then(|| [mean(0), mean(1)]))
-    }
-
-    /// The rows of a validation table that are looked at.
-    fn validation(&self, rows: &Labelled) -> Result<Lesson> {
-        rows.check_validation()?;
-        let lesson = Lesson::new(self, rows)?;
-        let anomalies = lesson.anomalies();
-        let normals = rows.normals().min(VALIDATION_ROWS);
-        let wanted: Vec<usize> =
-            (0..anomalies.min(VALIDATION_ROWS)).chain(anomalies..anomalies + normals).collect();
-        Ok(lesson.part(&wanted))
-    }
-
-    /// Learns by functions: with the settings given, or with what ranks the validation rows best.
-    fn learn(
-        &self,
-        lesson: &Lesson,
-        validation: Option<&Lesson>,
-        params: &FunctionParams,
-        observe: Observe,
-    ) -> Result<Additive> {
-        match validation {
-            Some(validation) => blend::blend(self, lesson, validation, params, observe),
-            None => {
-                let known = lesson.at_most(params);
-                Ok(weigh::learn(self, &known, &Basis::new(self, &known), params))
-            }
-        }
+        let cross_validation = cross_validation.filter(|_| cross_validate);
+        Ok(Tuned { detector: tuned, stand_ins, validation, cross_validation })
     }
 }
 
-/// Remembers how the scores of the table's rows are spread; the training rows are not there to be scored anew.
+/// Learns functions, and selects an ensemble if there are validation rows. Returns the score and its cross-validated areas.
+fn learn_functions(
+    detector: &Detector,
+    examples: &Examples,
+    validation: Option<&Examples>,
+    params: &FunctionParams,
+    observe: Observe,
+) -> Result<(Additive, Option<[f64; 2]>)> {
+    let (components, basis) = (Components::of(detector), Basis::new(detector, examples));
+    let stacking = Stacking::new(detector, &components, examples, &basis, params);
+    let score = match validation {
+        Some(validation) => {
+            let ensemble = Ensemble {
+                detector,
+                components: &components,
+                examples,
+                basis: &basis,
+                stacking: &stacking,
+                params,
+            };
+            ensemble.select(validation, observe)?
+        }
+        None => stacking.score(&stacking.boosted_steps()),
+    };
+    let areas =
+        examples.enough_folds(FOLDS).zip(stacking.out_of_fold_scores()).and_then(|(folds, scores)| {
+            let mut of_folds = vec![Vec::new(); folds];
+            scores
+                .iter()
+                .enumerate()
+                .for_each(|(row, &score)| of_folds[examples.fold(row, folds)].push(score));
+            mean_areas(&examples.folds(folds), &of_folds)
+        });
+    Ok((score, areas))
+}
+
+fn cross_validate_descent(
+    detector: &Detector,
+    examples: &Examples,
+    params: &DescentParams,
+) -> Result<Option<[f64; 2]>> {
+    let Some(folds) = examples.enough_folds(FOLDS) else { return Ok(None) };
+    let folds = examples.folds(folds);
+    let fold = |(kept, held_out): &(Examples, Examples)| {
+        let model = descent::descend(detector, kept, None, params, &mut |_| ControlFlow::Continue(()))?;
+        Ok(detector.score_with_trees(&model, &held_out.matrix))
+    };
+    let scores = folds.par_iter().map(fold).collect::<Result<Vec<_>>>()?;
+    Ok(mean_areas(&folds, &scores))
+}
+
+/// The mean area over folds before and after, given the scores of the rows held out.
+fn mean_areas(folds: &[(Examples, Examples)], scores: &[Vec<f32>]) -> Option<[f64; 2]> {
+    let area = |((_, held_out), scores): (&(Examples, Examples), &Vec<f32>)| {
+        Some([roc_auc(&held_out.labels, &held_out.scores)?, roc_auc(&held_out.labels, scores)?])
+    };
+    let areas: Vec<[f64; 2]> = folds.iter().zip(scores).filter_map(area).collect();
+    let mean = |which: usize| areas.iter().map(|pair| pair[which]).sum::<f64>() / areas.len() as f64;
+    (!areas.is_empty()).then(|| [mean(0), mean(1)])
+}
+
+/// The rows of a validation table that are used.
+fn validation_rows(detector: &Detector, rows: &Labelled) -> Result<Examples> {
+    rows.check_validation()?;
+    let examples = Examples::new(detector, rows)?;
+    let anomalies = examples.anomalies();
+    let normals = rows.normals().min(VALIDATION_ROWS);
+    let wanted: Vec<usize> =
+        (0..anomalies.min(VALIDATION_ROWS)).chain(anomalies..anomalies + normals).collect();
+    Ok(examples.part(&wanted))
+}
+
+/// Remembers the distribution of the scores of the table's rows; the training rows are not there to be scored again.
 fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
     let mut scores = scored(&detector, rows.matrix());
     scores.sort_unstable_by(f32::total_cmp);
     let profile = Profile { scores: Spread::of_sorted(&scores), ..detector.profile().clone() };
-    detector.remembering(profile)
+    // Rows are in a random order.
+    let few = rows.matrix().rows().min(MEASURED_ROWS);
+    let width = rows.matrix().width;
+    let few = Matrix { width, values: rows.matrix().values[..few * width].to_vec() };
+    detector.remembering(profile).measuring_parts(&few)
 }
 
 fn scored(detector: &Detector, matrix: &Matrix) -> Vec<f32> {
     let mut scores = vec![0.0; matrix.rows()];
     detector.score_encoded(matrix, &mut scores);
     scores
-}
-
-fn area(detector: &Detector, lesson: &Lesson) -> Option<f64> {
-    roc_auc(&lesson.labels, &scored(detector, &lesson.matrix))
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! Learning by tails: how much it counts that a value lies far out, for each column.
+//! Learning from tails: a weight for each column's tail curve.
 //!
-//! A curve says how far out each value of a column lies. The log odds of an anomaly are the sum of these curves, each times a weight,
-//! and the most likely weights are taken, given the labels. There is but one weight for a column: five anomalies tell more of it
-//! than of a whole curve.
+//! A curve gives how far out each value of a column lies. The log odds of an anomaly are a weighted sum of these curves, with
+//! the most likely weights given the labels. With a single weight per column, five anomalies say more about it than about a
+//! whole curve.
 
 use rayon::prelude::*;
 
-use super::lesson::Lesson;
+use super::FunctionParams;
+use super::examples::Examples;
 use super::solve::{Problem, dot};
-use super::{FunctionParams, pieces};
-use crate::Detector;
 use crate::function::{Curve, Functions};
+use crate::metrics::mean_and_deviation;
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
 pub struct Tails<'a> {
-    lesson: &'a Lesson,
+    examples: &'a Examples,
     /// How far out values lie, with mean 0 and standard deviation 1 over the rows.
     curves: Vec<Curve>,
     /// Of each curve its values at the rows.
@@ -27,18 +27,17 @@ pub struct Tails<'a> {
 }
 
 impl<'a> Tails<'a> {
-    /// The tails of a detector's columns at a lesson's rows.
-    pub fn new(first: &Detector, lesson: &'a Lesson, params: &FunctionParams) -> Self {
+    /// Tail curves at labelled rows.
+    pub fn new(tails: &Functions, examples: &'a Examples, params: &FunctionParams) -> Self {
         let curves: Vec<Curve> = if params.tails > 0.0 {
-            let curves = pieces::tails(first).curves;
-            curves.into_par_iter().filter_map(|curve| standardised(curve, lesson)).collect()
+            tails.curves.par_iter().filter_map(|curve| standardised(curve, examples)).collect()
         } else {
             Vec::new()
         };
-        let rows = lesson.matrix.rows();
+        let rows = examples.matrix.rows();
         let at = |curve: &Curve| -> Vec<f32> {
             (0..rows)
-                .map(|row| curve.at(f64::from(lesson.matrix.row(row)[curve.feature as usize])) as f32)
+                .map(|row| curve.at(f64::from(examples.matrix.row(row)[curve.feature as usize])) as f32)
                 .collect()
         };
         let values: Vec<Vec<f32>> = curves.par_iter().map(at).collect();
@@ -50,7 +49,7 @@ impl<'a> Tails<'a> {
                 out.iter_mut().zip(values).for_each(|(out, value)| *out += times * value);
             }
         });
-        Self { lesson, curves, values, variance, covariance }
+        Self { examples, curves, values, variance, covariance }
     }
 
     /// The weighted curves, learned from all rows.
@@ -63,31 +62,31 @@ impl<'a> Tails<'a> {
         Functions { curves, grids: Vec::new() }
     }
 
-    /// The weighted sum at each row, learned without the part of the rows it belongs to, of so many parts.
-    pub fn held_out(&self, folds: usize) -> Vec<f64> {
-        self.lesson.held_out(folds, |kept| {
+    /// Out-of-fold values of the weighted sum at each row.
+    pub fn out_of_fold(&self, folds: usize) -> Vec<f64> {
+        self.examples.out_of_fold(folds, |kept| {
             let weights = self.weights(kept);
             let row = |row: usize| {
                 self.values.iter().zip(&weights).map(|(values, weight)| f64::from(values[row]) * weight).sum()
             };
-            (0..self.lesson.labels.len()).map(row).collect()
+            (0..self.examples.labels.len()).map(row).collect()
         })
     }
 
     fn weights(&self, learned_from: impl Fn(usize) -> bool) -> Vec<f64> {
-        let (targets, weights) = (self.lesson.targets(), self.lesson.weights(learned_from));
+        let (targets, weights) = (self.examples.targets(), self.examples.weights(learned_from));
         let dual = Problem { covariance: &self.covariance, targets: &targets, weights: &weights }.solve();
         self.values.iter().map(|values| self.variance * dot(values, &dual)).collect()
     }
 }
 
-/// A curve with mean 0 and standard deviation 1 over all rows; nothing if it is the same for all.
-fn standardised(curve: Curve, lesson: &Lesson) -> Option<Curve> {
+/// A curve with mean 0 and standard deviation 1 over all rows; `None` if it is constant.
+fn standardised(curve: &Curve, examples: &Examples) -> Option<Curve> {
     let values: Vec<f32> =
-        lesson.sorted[curve.feature as usize].iter().map(|&x| curve.at(f64::from(x)) as f32).collect();
-    let [mean, spread] = pieces::mean_and_spread(&values);
-    let scale = |value: &f32| ((f64::from(*value) - mean) / spread) as f32;
-    (spread > 1e-6).then(|| Curve { values: curve.values.iter().map(scale).collect(), ..curve.clone() })
+        examples.sorted[curve.feature as usize].iter().map(|&x| curve.at(f64::from(x)) as f32).collect();
+    let (mean, deviation) = mean_and_deviation(&values);
+    let scale = |value: &f32| ((f64::from(*value) - mean) / deviation) as f32;
+    (deviation > 1e-6).then(|| Curve { values: curve.values.iter().map(scale).collect(), ..curve.clone() })
 }
 
 #[cfg(test)]
@@ -95,24 +94,25 @@ mod tests {
     use super::super::Labelled;
     use super::super::tests::{first, table};
     use super::*;
-    use crate::Scale;
     use crate::score::additive::Additive;
+    use crate::tune::components::Components;
+    use crate::{Detector, Scale};
 
     /// Rows that are anomalies where the third column is far out on either side.
-    fn example() -> (Detector, Lesson) {
+    fn example() -> (Detector, Examples) {
         let detector = first(2, Scale::Both);
         let rows = table(120, |_, _| true);
         let labels = rows.column_named("noise").unwrap().iter().map(|&x| Some(x.abs() > 1.5)).collect();
         let labelled = Labelled::of(&detector, &rows, labels).unwrap();
-        let lesson = Lesson::new(&detector, &labelled).unwrap();
-        (detector, lesson)
+        let examples = Examples::new(&detector, &labelled).unwrap();
+        (detector, examples)
     }
 
     #[test]
     fn values_are_those_of_the_tables_and_the_telling_column_has_most() {
-        let (detector, lesson) = example();
-        let tails = Tails::new(&detector, &lesson, &FunctionParams::default());
-        let scores = pieces::scored(&detector, &Additive::of_part("t", 1.0, tails.tables()), &lesson.matrix);
+        let (detector, examples) = example();
+        let tails = Tails::new(&Components::of(&detector).tails, &examples, &FunctionParams::default());
+        let scores = detector.score_component(&Additive::of_part("t", 1.0, tails.tables()), &examples.matrix);
         let weights = tails.weights(|_| true);
         for (row, score) in scores.iter().enumerate() {
             let sum: f64 = tails.values.iter().zip(&weights).map(|(v, w)| f64::from(v[row]) * w).sum();
@@ -126,10 +126,10 @@ mod tests {
     /// As by a ridge regression, straight: at the most likely weights the slope by each is its own precision times it.
     #[test]
     fn weights_are_the_most_likely() {
-        let (detector, lesson) = example();
-        let tails = Tails::new(&detector, &lesson, &FunctionParams::default());
+        let (detector, examples) = example();
+        let tails = Tails::new(&Components::of(&detector).tails, &examples, &FunctionParams::default());
         let found = tails.weights(|_| true);
-        let (targets, counts) = (lesson.targets(), lesson.weights(|_| true));
+        let (targets, counts) = (examples.targets(), examples.weights(|_| true));
         // The constant is free, too: find it by bisection.
         let odds = |row: usize| -> f64 {
             tails.values.iter().zip(&found).map(|(values, weight)| f64::from(values[row]) * weight).sum()
@@ -153,13 +153,17 @@ mod tests {
 
     #[test]
     fn rows_held_out_teach_nothing() {
-        let (detector, lesson) = example();
-        let held_out = Tails::new(&detector, &lesson, &FunctionParams::default()).held_out(3);
-        for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
-            let plain =
-                Additive::of_part("t", 1.0, Tails::new(&detector, kept, &FunctionParams::default()).tables());
-            let plain = pieces::scored(&detector, &plain, &out.matrix);
-            let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
+        let (detector, examples) = example();
+        let held_out = Tails::new(&Components::of(&detector).tails, &examples, &FunctionParams::default())
+            .out_of_fold(3);
+        for (fold, (kept, out)) in examples.folds(3).iter().enumerate() {
+            let plain = Additive::of_part(
+                "t",
+                1.0,
+                Tails::new(&Components::of(&detector).tails, kept, &FunctionParams::default()).tables(),
+            );
+            let plain = detector.score_component(&plain, &out.matrix);
+            let rows = (0..examples.labels.len()).filter(|&row| examples.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {
                 assert!((held_out[row] - f64::from(plain)).abs() < 1e-4, "{} is not {plain}", held_out[row]);
             }
@@ -168,10 +172,13 @@ mod tests {
 
     #[test]
     fn without_tails_nothing_is_learned() {
-        let (detector, lesson) = example();
-        let tails =
-            Tails::new(&detector, &lesson, &FunctionParams { tails: 0.0, ..FunctionParams::default() });
+        let (detector, examples) = example();
+        let tails = Tails::new(
+            &Components::of(&detector).tails,
+            &examples,
+            &FunctionParams { tails: 0.0, ..FunctionParams::default() },
+        );
         assert!(tails.tables().curves.is_empty());
-        assert!(tails.held_out(3).iter().all(|&value| value == 0.0));
+        assert!(tails.out_of_fold(3).iter().all(|&value| value == 0.0));
     }
 }

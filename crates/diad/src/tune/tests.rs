@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::*;
 use crate::encode::Encoder;
 use crate::explain::{Explainer, compare};
+use crate::origin::Digest;
 use crate::persist::{from_bytes, to_bytes};
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
@@ -49,7 +50,7 @@ fn first_of(params: &Params) -> Detector {
     };
     let table = table(400, |_, _| false);
     let (encoder, matrix) = Encoder::fit_encode(&table, &[LABEL], params.scale).unwrap();
-    crate::train::fit(&params, encoder, &matrix).unwrap()
+    crate::fit::fit(&params, encoder, &matrix).unwrap()
 }
 
 fn read(detector: &Detector, table: &Table) -> Labelled {
@@ -107,7 +108,7 @@ fn labels_teach_what_sparsity_does_not_show() {
     // The trees alone leave something to be learned.
     let first = first_of(&Params::paper());
     let half = read(&first, &table(400, |row, _| row.is_multiple_of(2)));
-    let areas = first.cross_validate(&half, &Learner::default()).unwrap().unwrap();
+    let areas = first.tuning(&half).cross_validate().run().unwrap().cross_validation.unwrap();
     assert!(areas[1] > 0.9 && areas[1] > areas[0], "{areas:?}");
 }
 
@@ -157,7 +158,7 @@ fn a_model_without_curves_gets_them() {
     let params =
         Params { steps: 20, warmup: 5, anneal: 10, trees: 6, layers: 1, batch: 64, ..Params::paper() };
     let (encoder, matrix) = Encoder::fit_encode(&table(200, |_, _| false), &[LABEL], params.scale).unwrap();
-    let detector = crate::train::fit(&params, encoder, &matrix).unwrap();
+    let detector = crate::fit::fit(&params, encoder, &matrix).unwrap();
     let tuned = tune(&detector, &table(400, fifth), Learner::default());
     assert!(area_of(&tuned.detector) > 0.95);
     let forgot = tune(&detector, &table(400, fifth), FunctionParams::default().prior(0.0));
@@ -279,9 +280,9 @@ fn what_cannot_be_learned_from_is_said() {
 fn one_label_of_each_kind_is_enough() {
     let first = first(2, Scale::Both);
     let labelled = read(&first, &table(400, |row, _| row == 3 || row == 4));
-    assert_eq!(first.cross_validate(&labelled, &Learner::default()).unwrap(), None);
     for learner in learners() {
-        let tuned = first.tuning(&labelled).learner(learner).run().unwrap();
+        let tuned = first.tuning(&labelled).learner(learner).cross_validate().run().unwrap();
+        assert_eq!(tuned.cross_validation, None);
         assert!(area_of(&tuned.detector).is_finite());
     }
 }
@@ -303,9 +304,9 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         let names = (0..60).map(|index| format!("c{index}")).chain([LABEL.to_owned()]).collect();
         Table::new(names, columns).unwrap()
     };
-    let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Bent).unwrap();
+    let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Asinh).unwrap();
     let params = Params {
-        scale: Scale::Bent,
+        scale: Scale::Asinh,
         trees: 6,
         steps: 10,
         warmup: 2,
@@ -313,7 +314,7 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         batch: 64,
         ..Params::default()
     };
-    let first = crate::train::fit(&params, encoder, &matrix).unwrap();
+    let first = crate::fit::fit(&params, encoder, &matrix).unwrap();
     let (labelled, valid) = (read(&first, &wide(120, 2)), read(&first, &wide(120, 3)));
     for valid in [None, Some(&valid)] {
         let tuned = first.tuning(&labelled).validation(valid).run().unwrap().detector;

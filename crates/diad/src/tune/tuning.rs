@@ -1,7 +1,5 @@
 //! A tuning that is being prepared.
 
-use std::ops::ControlFlow;
-
 use super::{Labelled, Observe, Tuned};
 use crate::{Detector, Learner, Result};
 
@@ -31,7 +29,7 @@ impl Detector {
         self.tuning(labelled).run()
     }
 
-    /// A tuning that can be told more: how it learns, rows to check with, and who hears of its progress.
+    /// A tuning with options: the learner, validation rows, progress, cross-validation.
     ///
     /// ```no_run
     /// # fn tuned(first: &diad::Detector, labelled: &diad::Labelled, checked: &diad::Labelled) -> diad::Result<diad::Detector> {
@@ -43,44 +41,56 @@ impl Detector {
     /// # }
     /// ```
     pub fn tuning<'a>(&'a self, labelled: &'a Labelled) -> Tuning<'a> {
-        Tuning { detector: self, labelled, learner: Learner::default(), validation: None, observe: None }
+        Tuning {
+            detector: self,
+            labelled,
+            learner: Learner::default(),
+            validation: None,
+            observe: None,
+            cross_validate: false,
+        }
     }
 }
 
 /// A tuning that is being prepared; see [`Detector::tuning`].
 #[must_use = "a tuning does nothing until it is run"]
 pub struct Tuning<'a> {
-    detector: &'a Detector,
-    labelled: &'a Labelled,
-    learner: Learner,
-    validation: Option<&'a Labelled>,
-    observe: Option<Observe<'a>>,
+    pub(super) detector: &'a Detector,
+    pub(super) labelled: &'a Labelled,
+    pub(super) learner: Learner,
+    pub(super) validation: Option<&'a Labelled>,
+    pub(super) observe: Option<Observe<'a>>,
+    pub(super) cross_validate: bool,
 }
 
 impl<'a> Tuning<'a> {
-    /// Learns in this way, with these settings.
+    /// Uses this learner, with its settings.
     pub fn learner(self, learner: impl Into<Learner>) -> Self {
         Self { learner: learner.into(), ..self }
     }
 
-    /// Adds what ranks these other labelled rows better to what is learned without them.
+    /// Selects the ensemble that ranks these other labelled rows best.
     pub fn validation(self, rows: impl Into<Option<&'a Labelled>>) -> Self {
         Self { validation: rows.into(), ..self }
     }
 
-    /// Calls `observe` now and then. It may stop the tuning, which then ends with
+    /// Reports progress to `observe`, which may stop the tuning. It then ends with
     /// [`Error::Stopped`](crate::Error::Stopped).
     pub fn progress(self, observe: Observe<'a>) -> Self {
         Self { observe: Some(observe), ..self }
     }
 
-    /// Learns.
+    /// Cross-validates as well: each labelled row is scored by a tuning that has not seen its fold. See
+    /// [`Tuned::cross_validation`].
+    pub fn cross_validate(self) -> Self {
+        Self { cross_validate: true, ..self }
+    }
+
+    /// Learns from the labels.
     ///
     /// # Errors
     /// As [`Detector::tune`], or if the validation rows lack one of the labels, a setting is out of range, or it was stopped.
     pub fn run(self) -> Result<Tuned> {
-        let go_on = &mut |_| ControlFlow::Continue(());
-        let observe = self.observe.unwrap_or(go_on);
-        self.detector.learn_from(self.labelled, self.validation, &self.learner, observe)
+        self.learn()
     }
 }

@@ -45,9 +45,11 @@ struct Stored {
     amplitude: f64,
     pair_share: f64,
     rounds: usize,
-    stairs: usize,
+    #[serde(rename = "stairs")]
+    boosted_steps: usize,
     tails: f64,
-    most_rows: usize,
+    #[serde(rename = "most_rows")]
+    max_rows: usize,
     loss: Loss,
     margin: f64,
     upsample: bool,
@@ -65,7 +67,8 @@ impl Stored {
             Learner::Functions(params) => (params.clone(), DescentParams::default(), params.seed),
             _ => Default::default(),
         };
-        let FunctionParams { prior, amplitude, pair_share, rounds, stairs, tails, most_rows, .. } = functions;
+        let FunctionParams { prior, amplitude, pair_share, rounds, boosted_steps, tails, max_rows, .. } =
+            functions;
         let DescentParams { loss, margin, upsample, freeze_structure, steps, batch, learning_rate, .. } =
             descent;
         Self {
@@ -74,9 +77,9 @@ impl Stored {
             amplitude,
             pair_share,
             rounds,
-            stairs,
+            boosted_steps,
             tails,
-            most_rows,
+            max_rows,
             loss,
             margin,
             upsample,

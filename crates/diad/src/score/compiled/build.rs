@@ -268,6 +268,12 @@ fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<
     nodes.extend(sides.filter(|(feature, _)| **feature == axis).flat_map(|(_, nodes)| nodes));
     nodes.sort_by(f32::total_cmp);
     nodes.dedup();
+    if sources.held {
+        // A curve may begin to rise beyond that cell; it goes on in one of its own.
+        let [first, last] = [nodes[0], nodes[nodes.len() - 1]];
+        nodes.splice(0..0, (first < -2.0).then_some(first * 2.0));
+        nodes.extend((last > 2.0).then_some(last * 2.0));
+    }
     Some(nodes)
 }
 

@@ -49,7 +49,7 @@ fn table(seed: u64, rows: usize, reach: f64, jobs: usize) -> Table {
 fn fitted(params: &Params, seed: u64) -> Detector {
     let (encoder, matrix) =
         Encoder::fit_encode_as(&table(seed, 700, 1.0, 4), &Roles::default(), params.scale).unwrap();
-    crate::train::fit(params, encoder, &matrix).unwrap()
+    crate::fit::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short(trees: usize) -> Params {
@@ -130,7 +130,7 @@ fn other_shapes_compile_too() {
     for depth in [1, 3, 5] {
         check(&fitted(&Params { depth, ..short(20) }, 5), &table(15, 1000, 1.3, 5));
     }
-    for scale in [crate::Scale::Linear, crate::Scale::Bent] {
+    for scale in [crate::Scale::Linear, crate::Scale::Asinh] {
         check(&fitted(&Params { scale, ..short(20) }, 6), &table(16, 1000, 1.3, 5));
     }
     check(&fitted(&Params { interactions: 1, ..short(20) }, 7), &table(17, 1000, 1.3, 5));

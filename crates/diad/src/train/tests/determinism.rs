@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use super::super::{fit_keeping, fit_model};
+use super::super::{fit_model, train};
 use crate::encode::{Encoder, Matrix};
+use crate::fit::fit;
 use crate::kernel::Isa;
 use crate::rng::{Purpose, Stream};
 use crate::table::Table;
-use crate::train::fit;
 use crate::{Detector, Error, Params, persist};
 
 /// Correlated columns with a few rows far from the rest.
@@ -135,9 +135,9 @@ fn what_does_not_belong_together_is_refused() {
 
 #[test]
 fn a_fit_can_be_stopped() {
-    let (encoder, matrix) = data(50, 2);
+    let (_, matrix) = data(50, 2);
     let mut seen = Vec::new();
-    let result = fit_keeping(&small(), encoder, &matrix, None, &mut |progress| {
+    let result = train(&small(), (&matrix, &[0, 1]), None, &mut |progress| {
         seen.push(progress.step);
         if progress.step == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -159,11 +159,13 @@ fn fingerprint_of(detector: &Detector) -> u32 {
 /// differently and are left out.
 #[test]
 fn fingerprint() {
-    const EXPECTED: u32 = 0x4eff_bf6d;
+    const EXPECTED: u32 = 0x96fa_6ff3;
     let (encoder, matrix) = data(300, 5);
     let fused = |isa: &Isa| *isa != Isa::Portable || cfg!(target_arch = "aarch64");
     for isa in Isa::available().iter().copied().filter(fused) {
-        let model = fit_model(&small(), &matrix, isa, None, &mut |_| ControlFlow::Continue(())).unwrap();
+        let chosen = encoder.tree_features();
+        let model =
+            fit_model(&small(), (&matrix, &chosen), isa, None, &mut |_| ControlFlow::Continue(())).unwrap();
         let found = fingerprint_of(&Detector::new(small(), encoder.clone(), model, 300));
         assert_eq!(found, EXPECTED, "the fingerprint of the tiny model on {isa:?} is {found:#010x}");
     }

@@ -43,7 +43,9 @@ fn informative_share(seed: u64, learning_rate: f64) -> f64 {
         ..Params::default()
     };
     let matrix = clusters_and_noise(seed);
-    let model = fit_model(&params, &matrix, Isa::detect(), None, &mut |_| ControlFlow::Continue(())).unwrap();
+    let chosen: Vec<u32> = (0..matrix.width as u32).collect();
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let model = fit_model(&params, (&matrix, &chosen), Isa::detect(), None, go_on).unwrap();
     let mut count = [0, 0];
     for layer in &model.layers {
         let Selectors::Fixed(pairs) = &layer.selectors else { panic!("selectors are one-hot after a fit") };

@@ -25,24 +25,24 @@ fn widen(model: &Model<f32>) -> Model<f64> {
     Model { shape: model.shape, layers: layers.collect() }
 }
 
-fn lesson() -> (Detector, Lesson) {
+fn examples() -> (Detector, Examples) {
     let detector = first(2, Scale::Both);
     let labelled = Labelled::read(&detector, &table(300, |_, _| true), "label").unwrap();
-    let lesson = Lesson::new(&detector, &labelled).unwrap();
-    (detector, lesson)
+    let examples = Examples::new(&detector, &labelled).unwrap();
+    (detector, examples)
 }
 
 #[test]
 fn gradients_are_those_of_the_loss() {
-    let (detector, lesson) = lesson();
-    let rest: Vec<f64> = lesson.scores.iter().map(|&score| 0.1 * f64::from(score)).collect();
+    let (detector, examples) = examples();
+    let rest: Vec<f64> = examples.scores.iter().map(|&score| 0.1 * f64::from(score)).collect();
     let model = widen(detector.model());
     for (loss, margin) in [(Loss::Auc, 1.0), (Loss::Bce, 0.0)] {
         let mut value = 0.0;
         let mut at = |model: &Model<f64>| {
             let mut trees = Trees::new(model.clone(), 0.5);
-            let gradients = trees.gradients(&lesson.matrix, &rest, 3.0, |scores| {
-                let (found, slopes) = loss.evaluate(&lesson.labels, scores, margin);
+            let gradients = trees.gradients(&examples.matrix, &rest, 3.0, |scores| {
+                let (found, slopes) = loss.evaluate(&examples.labels, scores, margin);
                 value = found;
                 slopes
             });
@@ -85,10 +85,11 @@ fn gradients_are_those_of_the_loss() {
 
 #[test]
 fn frozen_structure_stays_and_leaves_move() {
-    let (detector, lesson) = lesson();
+    let (detector, examples) = examples();
     for freeze_structure in [true, false] {
         let params = DescentParams::default().freeze_structure(freeze_structure).steps(20);
-        let model = Run::new(&detector, &lesson, &params).to(20, &mut |_| ControlFlow::Continue(())).unwrap();
+        let model =
+            Run::new(&detector, &examples, &params).to(20, &mut |_| ControlFlow::Continue(())).unwrap();
         let before = &detector.model().layers[0];
         assert_eq!(model.layers[0].thresholds == before.thresholds, freeze_structure);
         assert_eq!(model.layers[0].log_slopes == before.log_slopes, freeze_structure);
@@ -98,11 +99,11 @@ fn frozen_structure_stays_and_leaves_move() {
 
 #[test]
 fn batches_have_as_many_anomalies_as_normal_rows_if_wanted() {
-    let (detector, lesson) = lesson();
+    let (detector, examples) = examples();
     let anomalies = |upsample: bool| {
         let params = DescentParams::default().upsample(upsample).batch(100);
-        let rows = Run::new(&detector, &lesson, &params).draw(3);
-        (rows.len(), rows.iter().filter(|&&row| lesson.labels[row]).count())
+        let rows = Run::new(&detector, &examples, &params).draw(3);
+        (rows.len(), rows.iter().filter(|&&row| examples.labels[row]).count())
     };
     assert_eq!(anomalies(true), (100, 50));
     let (rows, some) = anomalies(false);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::lesson::Lesson;
+use super::examples::Examples;
 use super::{DescentParams, Observe, TuneProgress};
 use crate::encode::Matrix;
 use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
@@ -27,24 +27,24 @@ const FOLDS: usize = 3;
 /// validation table, or else each part of the labelled rows in turn. No step at all is one of the choices.
 pub fn descend(
     detector: &Detector,
-    lesson: &Lesson,
-    validation: Option<&Lesson>,
+    examples: &Examples,
+    validation: Option<&Examples>,
     params: &DescentParams,
     observe: Observe,
 ) -> Result<Model<f32>> {
     if let Some(validation) = validation {
-        let run = Run::new(detector, lesson, params);
+        let run = Run::new(detector, examples, params);
         let (looks, models) = run.follow(Some(validation), params.steps, true, observe)?;
         let best = best(&looks);
         return models.into_iter().nth(best).ok_or(Error::TuningDiverged);
     }
-    let folds = FOLDS.min(lesson.anomalies()).min(lesson.labels.len() - lesson.anomalies());
+    let folds = FOLDS.min(examples.anomalies()).min(examples.labels.len() - examples.anomalies());
     if folds < 2 {
         // Nothing can be held out: a few steps, which move little.
-        return Run::new(detector, lesson, params).to(LOOK_EVERY.min(params.steps), observe);
+        return Run::new(detector, examples, params).to(LOOK_EVERY.min(params.steps), observe);
     }
     let mut sums: Vec<f64> = Vec::new();
-    for (kept, held_out) in lesson.folds(folds) {
+    for (kept, held_out) in examples.folds(folds) {
         let (looks, _) =
             Run::new(detector, &kept, params).follow(Some(&held_out), params.steps, false, observe)?;
         sums.resize(sums.len().max(looks.len()), 0.0);
@@ -54,7 +54,7 @@ pub fn descend(
         }
     }
     let steps = (best(&sums) * LOOK_EVERY).min(params.steps);
-    Run::new(detector, lesson, params).to(steps, observe)
+    Run::new(detector, examples, params).to(steps, observe)
 }
 
 /// The first of the best looks.
@@ -65,24 +65,23 @@ fn best(looks: &[f64]) -> usize {
 /// Trees on their way.
 struct Run<'a> {
     detector: &'a Detector,
-    lesson: &'a Lesson,
+    examples: &'a Examples,
     params: &'a DescentParams,
-    /// What curves, grids and the shift give to each row of the lesson.
+    /// What curves, grids and the shift give to each row of the examples.
     rest: Vec<f64>,
 }
 
 impl<'a> Run<'a> {
-    fn new(detector: &'a Detector, lesson: &'a Lesson, params: &'a DescentParams) -> Self {
-        let mut trees = vec![0.0; lesson.labels.len()];
+    fn new(detector: &'a Detector, examples: &'a Examples, params: &'a DescentParams) -> Self {
         let alone = Additive::of_trees(detector.additive().tree_factor());
-        detector.with_model(detector.model().clone(), alone).score_encoded(&lesson.matrix, &mut trees);
-        let rest = lesson
+        let trees = detector.score_component(&alone, &examples.matrix);
+        let rest = examples
             .scores
             .iter()
             .zip(&trees)
             .map(|(all, trees)| f64::from(*all) - f64::from(*trees))
             .collect();
-        Self { detector, lesson, params, rest }
+        Self { detector, examples, params, rest }
     }
 
     /// The trees after so many steps.
@@ -99,7 +98,7 @@ impl<'a> Run<'a> {
     /// first before any step, and the trees of each look if they are to be kept.
     fn follow(
         &self,
-        held_out: Option<&Lesson>,
+        held_out: Option<&Examples>,
         steps: usize,
         keep: bool,
         observe: Observe,
@@ -134,12 +133,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn rank(&self, model: &Model<f32>, lesson: &Lesson) -> f64 {
-        let mut scores = vec![0.0; lesson.labels.len()];
-        self.detector
-            .with_model(model.clone(), self.detector.additive().clone())
-            .score_encoded(&lesson.matrix, &mut scores);
-        roc_auc(&lesson.labels, &scores).unwrap_or(0.5)
+    fn rank(&self, model: &Model<f32>, examples: &Examples) -> f64 {
+        let scores = self.detector.score_with_trees(model, &examples.matrix);
+        roc_auc(&examples.labels, &scores).unwrap_or(0.5)
     }
 
     fn trees(&self) -> Trees<f32> {
@@ -148,18 +144,19 @@ impl<'a> Run<'a> {
 
     fn step(&self, trees: &mut Trees<f32>, step: usize) {
         let rows = self.draw(step);
-        let lesson = self.lesson.part(&rows);
+        let examples = self.examples.part(&rows);
         let rest: Vec<f64> = rows.iter().map(|&row| self.rest[row]).collect();
         let factor = f64::from(self.detector.additive().tree_factor());
-        let slopes = |scores: &[f64]| self.params.loss.evaluate(&lesson.labels, scores, self.params.margin).1;
-        let gradients = trees.gradients(&lesson.matrix, &rest, factor, slopes);
+        let slopes =
+            |scores: &[f64]| self.params.loss.evaluate(&examples.labels, scores, self.params.margin).1;
+        let gradients = trees.gradients(&examples.matrix, &rest, factor, slopes);
         trees.apply(&gradients, self.params);
     }
 
     /// The rows of a step: as many anomalies as normal rows, or any.
     fn draw(&self, step: usize) -> Vec<usize> {
         let mut random = Stream::new(self.params.seed, Purpose::Tuning, step as u64);
-        let (all, anomalies) = (self.lesson.labels.len(), self.lesson.anomalies());
+        let (all, anomalies) = (self.examples.labels.len(), self.examples.anomalies());
         let batch = self.params.batch;
         if !self.params.upsample {
             let mut rows: Vec<usize> = (0..all).collect();

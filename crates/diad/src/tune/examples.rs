@@ -1,4 +1,4 @@
-//! The rows a tuning learns from.
+//! The labelled rows that a tuning learns from or is validated on.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ const FEW_NORMALS: usize = 20;
 /// Stand-ins for each anomaly, and at least.
 const STAND_INS: [usize; 2] = [20, 200];
 
-/// Rows from which it is known how columns spread, at most.
-const SPREAD_ROWS: usize = 4096;
+/// Rows from which the distribution of columns is estimated, at most.
+const DISTRIBUTION_ROWS: usize = 4096;
 
-/// Rows with a label, and what they score so far. Anomalies come first.
+/// Rows with labels and scores. Anomalies come first.
 #[derive(Debug, Clone)]
-pub struct Lesson {
+pub struct Examples {
     /// The rows.
     pub matrix: Matrix,
     /// Whether each is an anomaly.
     pub labels: Vec<bool>,
-    /// What the first model gives them.
+    /// Their scores before tuning.
     pub scores: Vec<f32>,
-    /// Values of each column in ascending order: how all rows spread, labelled or not.
+    /// Values of each column in ascending order, from all rows, labelled or not.
     pub sorted: Arc<Vec<Vec<f32>>>,
     /// How many of the normal rows are unlabelled rows that stand in.
     pub stand_ins: usize,
 }
 
-impl Lesson {
+impl Examples {
     /// All anomalies, and normal rows.
     pub fn new(detector: &Detector, labelled: &Labelled) -> Result<Self> {
         let mut rows = labelled.rows(Some(true));
@@ -57,12 +57,12 @@ impl Lesson {
         Ok(Self { matrix, labels, scores, sorted, stand_ins: stand_ins.len() })
     }
 
-    /// Anomalies.
+    /// How many anomalies there are.
     pub fn anomalies(&self) -> usize {
         self.labels.partition_point(|&label| label)
     }
 
-    /// Some of its rows.
+    /// Some of the rows.
     pub fn part(&self, rows: &[usize]) -> Self {
         Self {
             matrix: pick(&self.matrix, rows),
@@ -73,25 +73,26 @@ impl Lesson {
         }
     }
 
-    /// At most so many rows: anomalies up to half of them, normal rows for the rest.
-    pub fn at_most(&self, params: &FunctionParams) -> Self {
+    /// At most `max_rows` rows: anomalies up to half of them, normal rows for the rest.
+    pub fn at_most(self, params: &FunctionParams) -> Self {
         let anomalies = self.anomalies();
         let normals = self.labels.len() - anomalies;
-        if self.labels.len() <= params.most_rows {
-            return self.clone();
+        if self.labels.len() <= params.max_rows {
+            return self;
         }
-        let kept = anomalies.min(params.most_rows - normals.min(params.most_rows / 2));
-        let normals = normals.min(params.most_rows - kept);
+        let kept = anomalies.min(params.max_rows - normals.min(params.max_rows / 2));
+        let normals = normals.min(params.max_rows - kept);
         let rows: Vec<usize> = (0..kept).chain(anomalies..anomalies + normals).collect();
         self.part(&rows)
     }
 
-    /// What rows should be: 1 for an anomaly, 0 for a normal row.
+    /// The targets of a regression: 1 for an anomaly, 0 for a normal row.
     pub fn targets(&self) -> Vec<f64> {
         self.labels.iter().map(|&label| f64::from(u8::from(label))).collect()
     }
 
-    /// What rows count: both classes alike, each anomaly as 1; rows that are not known count nothing.
+    /// The weights of rows in a regression: 1 for an anomaly, and both classes weigh the same in total. Rows that are not
+    /// `known` have weight 0.
     pub fn weights(&self, known: impl Fn(usize) -> bool) -> Vec<f64> {
         let mut counts = [0.0; 2];
         (0..self.labels.len())
@@ -105,22 +106,22 @@ impl Lesson {
         (0..self.labels.len()).map(weight).collect()
     }
 
-    /// How many parts rows can be held out in, at most so many; nothing if there are not two rows of each label.
+    /// How many folds the rows allow, at most so many; `None` without two rows of each label.
     pub fn enough_folds(&self, most: usize) -> Option<usize> {
         let anomalies = self.anomalies();
         Some(most.min(anomalies).min(self.labels.len() - anomalies)).filter(|&folds| folds > 1)
     }
 
-    /// Which of so many parts a row belongs to. Both classes are dealt out in turn, from their first rows on.
+    /// The fold of a row. Folds are stratified: both classes are dealt out in turn.
     pub fn fold(&self, row: usize, folds: usize) -> usize {
         // Anomalies come first.
         let anomalies = self.anomalies();
         if row < anomalies { row % folds } else { (row - anomalies) % folds }
     }
 
-    /// What is learned of each row without the part of the rows it belongs to, of so many parts; `learn` is told which rows to
-    /// learn from and gives what follows for all rows.
-    pub fn held_out(
+    /// Out-of-fold predictions: each row's comes from what was learned without its fold. `learn` is told which rows to
+    /// learn from and predicts all rows.
+    pub fn out_of_fold(
         &self,
         folds: usize,
         learn: impl Fn(&dyn Fn(usize) -> bool) -> Vec<f64> + Sync,
@@ -130,7 +131,7 @@ impl Lesson {
         (0..self.labels.len()).map(|row| values[self.fold(row, folds)][row]).collect()
     }
 
-    /// Splits into so many parts alike: for each, the rows to learn from and those held out.
+    /// For each fold, the rows to learn from and the rows held out.
     pub fn folds(&self, folds: usize) -> Vec<(Self, Self)> {
         let split = |held: usize| {
             let (out, kept): (Vec<usize>, Vec<usize>) =
@@ -143,7 +144,7 @@ impl Lesson {
 
 /// The values of each column, of the first rows, in ascending order.
 fn sorted(matrix: &Matrix, columns: usize) -> Vec<Vec<f32>> {
-    let rows = matrix.rows().min(SPREAD_ROWS);
+    let rows = matrix.rows().min(DISTRIBUTION_ROWS);
     let column = |column: usize| {
         let mut values: Vec<f32> = (0..rows).map(|row| matrix.row(row)[column]).collect();
         values.sort_unstable_by(f32::total_cmp);

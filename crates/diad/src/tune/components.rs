@@ -1,32 +1,45 @@
-//! What a score can be put together from.
+//! The components of the unsupervised score.
 
 use super::basis::nodes_of;
 use crate::Detector;
-use crate::encode::{Column, Matrix};
+use crate::encode::Column;
 use crate::function::{Curve, Functions};
 use crate::profile::Spread;
 use crate::score::additive::Additive;
 
-/// The smallest share of rows that a tail knows of.
+/// The smallest tail probability.
 const LEAST_SHARE: f64 = 1.0 / 8192.0;
 
-/// What the first score consists of: its trees, its functions of one column, those of two.
-pub fn parts(first: &Detector) -> [Additive; 3] {
-    let score = first.additive();
-    [
-        Additive::of_trees(score.tree_factor()),
-        score.keeping(|functions| Functions { curves: functions.curves.clone(), grids: Vec::new() }),
-        score.keeping(|functions| Functions { curves: Vec::new(), grids: functions.grids.clone() }),
-    ]
+/// What a tuned score may take from the unsupervised one.
+#[derive(Debug)]
+pub struct Components {
+    /// Its trees, its functions of one column, those of two.
+    pub parts: [Additive; 3],
+    /// Its constant.
+    pub shift: f32,
+    /// How far a row lies in the tails of its columns: for each column minus the logarithm of the tail probability towards
+    /// the nearer end; for a category, of the categories as rare or rarer.
+    pub tails: Functions,
 }
 
-/// How far a row lies in the tails of its columns: for each column the logarithm of one over the share of rows at or beyond a
-/// value, towards the nearer end; for categories, of those as rare or rarer.
-pub fn tails(first: &Detector) -> Functions {
-    let encoder = first.encoder();
-    let columns = encoder.columns().iter().zip(&first.profile().columns).enumerate();
+impl Components {
+    /// The components of a detector's score.
+    pub fn of(detector: &Detector) -> Self {
+        let score = detector.additive();
+        let parts = [
+            Additive::of_trees(score.tree_factor()),
+            score.keeping(|functions| Functions { curves: functions.curves.clone(), grids: Vec::new() }),
+            score.keeping(|functions| Functions { curves: Vec::new(), grids: functions.grids.clone() }),
+        ];
+        Self { parts, shift: score.shift, tails: tails(detector) }
+    }
+}
+
+fn tails(detector: &Detector) -> Functions {
+    let encoder = detector.encoder();
+    let columns = encoder.columns().iter().zip(&detector.profile().columns).enumerate();
     let curve = |(feature, (column, spread)): (usize, (&Column, &Spread))| {
-        let nodes = nodes_of(first.functions(), feature as u32);
+        let nodes = nodes_of(detector.functions(), feature as u32);
         let tail = |&x: &f32| {
             let above = 1.0 - spread.below(x);
             let share = if column.levels().is_empty() { spread.up_to(x).min(above) } else { above };
@@ -36,18 +49,6 @@ pub fn tails(first: &Detector) -> Functions {
     };
     let curves = columns.filter(|(_, (column, _))| column.min < column.max).map(curve).collect();
     Functions { curves, grids: Vec::new() }
-}
-
-/// What a piece gives some rows.
-pub fn scored(first: &Detector, piece: &Additive, matrix: &Matrix) -> Vec<f32> {
-    super::scored(&first.with_model(first.model().clone(), piece.clone()), matrix)
-}
-
-/// The mean and the standard deviation of values.
-pub fn mean_and_spread(values: &[f32]) -> [f64; 2] {
-    let n = values.len().max(1) as f64;
-    let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
-    [mean, (values.iter().map(|&value| (f64::from(value) - mean).powi(2)).sum::<f64>() / n).sqrt()]
 }
 
 #[cfg(test)]
@@ -62,11 +63,12 @@ mod tests {
         let score = detector.additive();
         let rows = super::super::Labelled::read(&detector, &table(50, |_, _| true), "label").unwrap();
         let mut total = Additive { shift: score.shift, ..Additive::default() };
-        parts(&detector).iter().for_each(|piece| total.add(piece, 1.0));
-        let tails = Additive::of_part("more", 1.0, tails(&detector));
+        let components = Components::of(&detector);
+        components.parts.iter().for_each(|part| total.add(part, 1.0));
+        let tails = Additive::of_part("more", 1.0, components.tails);
         total.add(&tails, 2.0);
         let [whole, plain, tails] =
-            [&total, score, &tails].map(|piece| scored(&detector, piece, rows.matrix()));
+            [&total, score, &tails].map(|score| detector.score_component(score, rows.matrix()));
         for ((whole, plain), tail) in whole.iter().zip(&plain).zip(&tails) {
             assert!((whole - plain - 2.0 * tail).abs() < 1e-4, "{whole} is not {plain} + 2 x {tail}");
         }

@@ -1,16 +1,15 @@
-//! Bent columns: the inverse hyperbolic sine, scaled, without table or branch, so that a loop over it becomes vector
-//! code. Nothing here is fused, so every machine computes the same bits.
+//! The asinh scale of columns, without tables or branches, so that loops over it are vectorised. Nothing here is fused, so every machine computes the same bits.
 
-/// How a bent column is scaled: asinh of the distance from the median in spreads, the range of which becomes [-1, 1].
+/// The asinh scale of a column: asinh of the distance from the median in spreads, with its range mapped to [-1, 1].
 #[derive(Debug, Clone, Copy)]
-pub struct Bending {
+pub struct AsinhScale {
     /// The distance from the median at which the logarithm takes over.
     pub spread: f64,
-    /// The median in spreads.
-    pub middle: f64,
-    /// The smallest training value, bent.
+    /// The median.
+    pub median: f64,
+    /// The asinh of the smallest training value.
     pub low: f64,
-    /// From the smallest to the largest, bent.
+    /// From there to the asinh of the largest.
     pub range: f64,
     /// Scaled values stay within this.
     pub most: f64,
@@ -54,12 +53,19 @@ pub fn asinh(x: f64) -> f64 {
     (ln(if sum > 1.0 { sum } else { 1.0 }) + rest).copysign(x)
 }
 
-impl Bending {
-    /// A value of the column, bent and scaled.
+/// How many spreads a value lies above the median. The difference is taken first, which is exact where both are close together beside
+/// their size; and of halves, so that it is finite.
+#[inline(always)]
+pub fn spreads(value: f64, median: f64, spread: f64) -> f64 {
+    (value * 0.5 - median * 0.5) / (spread * 0.5)
+}
+
+impl AsinhScale {
+    /// A value of the column, scaled.
     #[inline(always)]
     pub fn scale(&self, value: f64) -> f32 {
-        let bent = asinh(value / self.spread - self.middle);
-        let scaled = (bent - self.low) / self.range * 2.0 - 1.0;
+        let place = asinh(spreads(value, self.median, self.spread));
+        let scaled = (place - self.low) / self.range * 2.0 - 1.0;
         let scaled = if scaled < self.most { scaled } else { self.most };
         let scaled = if scaled > -self.most { scaled } else { -self.most };
         if value.is_nan() { self.gap } else { scaled as f32 }
@@ -68,9 +74,9 @@ impl Bending {
 
 /// Scales many values.
 #[inline(always)]
-pub fn bend(bending: &Bending, values: &[f64], scaled: &mut [f32]) {
+pub fn scale_all(scale: &AsinhScale, values: &[f64], scaled: &mut [f32]) {
     for (scaled, &value) in scaled.iter_mut().zip(values) {
-        *scaled = bending.scale(value);
+        *scaled = scale.scale(value);
     }
 }
 
@@ -96,16 +102,16 @@ mod tests {
     }
 
     #[test]
-    fn every_machine_bends_to_the_same_bits() {
+    fn every_machine_scales_to_the_same_bits() {
         let values: Vec<f64> = (0..1003)
             .map(|i| if i % 50 == 7 { f64::NAN } else { libm::sinh(f64::from(i) / 30.0 - 10.0) })
             .collect();
-        let bending = Bending { spread: 0.3, middle: 0.7, low: -2.0, range: 9.0, most: 1e30, gap: 0.25 };
+        let scale = AsinhScale { spread: 0.3, median: 0.21, low: -2.0, range: 9.0, most: 1e30, gap: 0.25 };
         for &isa in Isa::available() {
             let mut scaled = vec![f32::NAN; values.len()];
-            (isa.kernels_f32().bend)(&bending, &values, &mut scaled);
+            (isa.kernels_f32().scale_asinh)(&scale, &values, &mut scaled);
             for (found, &value) in scaled.iter().zip(&values) {
-                assert_eq!(found.to_bits(), bending.scale(value).to_bits(), "{value} on {isa:?}");
+                assert_eq!(found.to_bits(), scale.scale(value).to_bits(), "{value} on {isa:?}");
             }
         }
     }

@@ -1,28 +1,28 @@
-//! Learning by stairs: curves that fit the labels, put together from many small steps.
+//! Learning by boosting: curves that fit the labels, made of many small steps.
 //!
-//! A step raises or lowers the log odds of an anomaly beyond a gap between two nodes of one column. Each is drawn among all gaps of all
-//! columns with a chance in proportion to how much of the loss it takes away, and a tenth of it is taken (boosting). So stairs
-//! keep to the few columns that matter, where smooth functions spread over all; what both say together is surer than either.
+//! A step raises or lowers the log odds of an anomaly beyond a gap between two nodes of one column. It is drawn among all gaps
+//! of all columns, with a probability proportional to its gain, and shrunk by the learning rate. Boosted steps concentrate on
+//! the few columns that matter, where smooth functions spread over all; the two complement each other.
 
 use super::FunctionParams;
 use super::basis::{Axis, Basis};
-use super::lesson::Lesson;
+use super::examples::Examples;
 use super::solve::sigmoid;
 use crate::function::{Curve, Functions};
 use crate::rng::{Purpose, Stream};
 
-/// How much of a step is taken.
+/// The learning rate.
 const RATE: f64 = 0.1;
-/// Added to the curvature on either side of a gap: so many rows say nothing of it, as it were.
+/// L2 regularisation, added to the Hessian on either side of a gap.
 const RIDGE: f64 = 1.0;
-/// The least curvature of a row: the loss of rows that are surely right is nearly straight.
+/// The least second derivative of a row: the loss of confident rows is nearly linear.
 const LEAST_CURVATURE: f64 = 1e-6;
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
-pub struct Stairs<'a> {
+pub struct BoostedSteps<'a> {
     basis: &'a Basis,
-    lesson: &'a Lesson,
+    examples: &'a Examples,
     steps: usize,
     seed: u64,
 }
@@ -34,7 +34,7 @@ struct Learned {
     values: Vec<f64>,
 }
 
-/// Slopes and curvatures of the loss by the values at rows, added up.
+/// Sums over rows of the first and second derivatives of the loss.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     slope: f64,
@@ -47,14 +47,14 @@ impl Sums {
         self.curvature += times * other.curvature;
     }
 
-    /// By how much values should rise, and twice what of the loss that takes away.
+    /// The Newton step, and twice the reduction of the loss.
     fn rise(&self) -> (f64, f64) {
         let rise = -self.slope / (self.curvature + RIDGE);
         (rise, -rise * self.slope)
     }
 }
 
-/// A step: by how much the values before a gap of a column rise, and those beyond it.
+/// A step: what is added to the values before a gap of a column, and beyond it.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     column: usize,
@@ -64,10 +64,10 @@ struct Step {
     gain: f64,
 }
 
-impl<'a> Stairs<'a> {
-    /// Stairs along the columns of a basis at a lesson's rows.
-    pub fn new(basis: &'a Basis, lesson: &'a Lesson, params: &FunctionParams) -> Self {
-        Self { basis, lesson, steps: params.stairs, seed: params.seed }
+impl<'a> BoostedSteps<'a> {
+    /// Steps along the columns of a basis at labelled rows.
+    pub fn new(basis: &'a Basis, examples: &'a Examples, params: &FunctionParams) -> Self {
+        Self { basis, examples, steps: params.boosted_steps, seed: params.seed }
     }
 
     /// The curves learned from all rows.
@@ -85,20 +85,20 @@ impl<'a> Stairs<'a> {
         Functions { curves: curves.collect(), grids: Vec::new() }
     }
 
-    /// The stairs at each row, learned without the part of the rows it belongs to, of so many parts.
-    pub fn held_out(&self, folds: usize) -> Vec<f64> {
-        self.lesson.held_out(folds, |kept| self.learn_from(kept).values)
+    /// Out-of-fold values of the curves at each row.
+    pub fn out_of_fold(&self, folds: usize) -> Vec<f64> {
+        self.examples.out_of_fold(folds, |kept| self.learn_from(kept).values)
     }
 
     fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned {
-        let weights = self.lesson.weights(learned_from);
-        let targets = self.lesson.targets();
+        let weights = self.examples.weights(learned_from);
+        let targets = self.examples.targets();
         let axes: Vec<&Axis> = self.basis.curves().map(|(_, axis)| axis).collect();
         let mut learned = Learned {
             curves: axes.iter().map(|axis| vec![0.0; axis.nodes.len()]).collect(),
             values: vec![0.0; targets.len()],
         };
-        let mut random = Stream::new(self.seed, Purpose::Stairs, 0);
+        let mut random = Stream::new(self.seed, Purpose::BoostedSteps, 0);
         let mut steps = Vec::new();
         for _ in 0..self.steps {
             let row = |((&value, target), weight): ((&f64, &f64), &f64)| {
@@ -133,7 +133,7 @@ impl Learned {
     }
 }
 
-/// Every step of a column that takes something of the loss away. A row inside a gap counts on either side as it lies.
+/// Every step of a column that reduces the loss. A row inside a gap counts on both sides, in proportion to where it lies.
 fn steps_along(axis: &Axis, column: usize, rows: &[Sums], steps: &mut Vec<Step>) {
     let (mut all, mut at, mut inside) =
         (Sums::default(), vec![Sums::default(); axis.nodes.len()], vec![Sums::default(); axis.nodes.len()]);
@@ -157,7 +157,7 @@ fn steps_along(axis: &Axis, column: usize, rows: &[Sums], steps: &mut Vec<Step>)
     }
 }
 
-/// One of the steps, each with a chance in proportion to its gain; nothing if none gains.
+/// One of the steps, drawn with a probability proportional to its gain; `None` if there are none.
 fn drawn(steps: &[Step], unit: f64) -> Option<&Step> {
     let mut left = unit * steps.iter().map(|step| step.gain).sum::<f64>();
     let found = steps.iter().find(|step| {
@@ -169,25 +169,25 @@ fn drawn(steps: &[Step], unit: f64) -> Option<&Step> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Labelled;
     use super::super::tests::{first, table};
-    use super::super::{Labelled, pieces};
     use super::*;
     use crate::metrics::roc_auc;
     use crate::score::additive::Additive;
     use crate::{Detector, Scale};
 
     /// Rows that are anomalies where the first column is large.
-    fn example() -> (Detector, Lesson) {
+    fn example() -> (Detector, Examples) {
         let detector = first(2, Scale::Both);
         let rows = table(90, |_, _| true);
         let labels = rows.column_named("a").unwrap().iter().map(|&a| Some(a > 1.5)).collect();
         let labelled = Labelled::of(&detector, &rows, labels).unwrap();
-        let lesson = Lesson::new(&detector, &labelled).unwrap();
-        (detector, lesson)
+        let examples = Examples::new(&detector, &labelled).unwrap();
+        (detector, examples)
     }
 
-    fn loss(lesson: &Lesson, values: &[f64]) -> f64 {
-        let rows = values.iter().zip(lesson.targets()).zip(lesson.weights(|_| true));
+    fn loss(examples: &Examples, values: &[f64]) -> f64 {
+        let rows = values.iter().zip(examples.targets()).zip(examples.weights(|_| true));
         rows.map(|((&value, target), weight)| {
             weight * (super::super::solve::softplus(value) - target * value)
         })
@@ -196,26 +196,27 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_tables() {
-        let (detector, lesson) = example();
-        let basis = Basis::new(&detector, &lesson);
-        let stairs = Stairs::new(&basis, &lesson, &FunctionParams::default());
-        let values = stairs.learn_from(|_| true).values;
-        let scores = pieces::scored(&detector, &Additive::of_part("s", 1.0, stairs.tables()), &lesson.matrix);
+        let (detector, examples) = example();
+        let basis = Basis::new(&detector, &examples);
+        let boosted_steps = BoostedSteps::new(&basis, &examples, &FunctionParams::default());
+        let values = boosted_steps.learn_from(|_| true).values;
+        let scores =
+            detector.score_component(&Additive::of_part("s", 1.0, boosted_steps.tables()), &examples.matrix);
         for (score, value) in scores.iter().zip(&values) {
             assert!((f64::from(*score) - value).abs() < 1e-4, "{score} is not {value}");
         }
-        assert!(loss(&lesson, &values) < 0.5 * loss(&lesson, &vec![0.0; values.len()]));
+        assert!(loss(&examples, &values) < 0.5 * loss(&examples, &vec![0.0; values.len()]));
     }
 
-    /// A step takes away, to second order, what it is drawn for: the loss with it, and half a ridge, is less by half its gain.
+    /// To second order, a step reduces the regularised loss by half its gain.
     #[test]
-    fn steps_take_away_what_they_say() {
-        let (detector, lesson) = example();
-        let basis = Basis::new(&detector, &lesson);
-        let weights = lesson.weights(|_| true);
+    fn steps_reduce_the_loss_by_their_gain() {
+        let (detector, examples) = example();
+        let basis = Basis::new(&detector, &examples);
+        let weights = examples.weights(|_| true);
         let slope =
             |(weight, target): (&f64, f64)| Sums { slope: weight * (0.5 - target), curvature: weight / 4.0 };
-        let rows: Vec<Sums> = weights.iter().zip(lesson.targets()).map(slope).collect();
+        let rows: Vec<Sums> = weights.iter().zip(examples.targets()).map(slope).collect();
         let mut steps = Vec::new();
         for (column, (_, axis)) in basis.curves().enumerate() {
             steps_along(axis, column, &rows, &mut steps);
@@ -245,21 +246,25 @@ mod tests {
     /// As if the rows held out had never been there, but for where they lie among the nodes.
     #[test]
     fn rows_held_out_teach_nothing() {
-        let (detector, lesson) = example();
+        let (detector, examples) = example();
         let held_out =
-            Stairs::new(&Basis::new(&detector, &lesson), &lesson, &FunctionParams::default()).held_out(3);
-        for (fold, (kept, out)) in lesson.folds(3).iter().enumerate() {
+            BoostedSteps::new(&Basis::new(&detector, &examples), &examples, &FunctionParams::default())
+                .out_of_fold(3);
+        for (fold, (kept, out)) in examples.folds(3).iter().enumerate() {
             let basis = Basis::new(&detector, kept);
-            let plain =
-                Additive::of_part("s", 1.0, Stairs::new(&basis, kept, &FunctionParams::default()).tables());
-            let plain = pieces::scored(&detector, &plain, &out.matrix);
-            let rows = (0..lesson.labels.len()).filter(|&row| lesson.fold(row, 3) == fold);
+            let plain = Additive::of_part(
+                "s",
+                1.0,
+                BoostedSteps::new(&basis, kept, &FunctionParams::default()).tables(),
+            );
+            let plain = detector.score_component(&plain, &out.matrix);
+            let rows = (0..examples.labels.len()).filter(|&row| examples.fold(row, 3) == fold);
             for (row, plain) in rows.zip(plain) {
                 assert!((held_out[row] - f64::from(plain)).abs() < 1e-3, "{} is not {plain}", held_out[row]);
             }
         }
         let held_out: Vec<f32> = held_out.iter().map(|&value| value as f32).collect();
-        assert!(roc_auc(&lesson.labels, &held_out) > Some(0.9));
+        assert!(roc_auc(&examples.labels, &held_out) > Some(0.9));
     }
 
     #[test]

@@ -1,0 +1,67 @@
+//! Arguments that several commands share.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use diad::encode::Roles;
+use diad::table::DateOrder;
+
+/// A model, and a labelled table.
+#[derive(clap::Args)]
+pub struct LabelledTable {
+    /// The model file, from diad fit
+    pub model: PathBuf,
+    /// The table, with the columns of the model and the label column; - for standard input
+    pub table: PathBuf,
+    /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no; empty where unknown
+    #[arg(long, value_name = "COL")]
+    pub label: String,
+}
+
+/// What columns hold.
+#[derive(clap::Args)]
+pub struct ColumnRoles {
+    /// A column to leave out, such as a name or a row number; may be given more than once
+    #[arg(long, value_name = "COL")]
+    ignore: Vec<String>,
+    /// A column whose values are categories, even if they are numbers; may be given more than once
+    #[arg(long, value_name = "COL")]
+    categorical: Vec<String>,
+    /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
+    #[arg(long, value_name = "COL")]
+    numeric: Vec<String>,
+    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy); each column tells by itself where it can
+    #[arg(long, value_name = "ORDER")]
+    dates: Option<Order>,
+}
+
+/// The order of day and month.
+#[derive(Clone, Copy, ValueEnum)]
+enum Order {
+    /// The day first
+    Dmy,
+    /// The month first
+    Mdy,
+}
+
+impl ColumnRoles {
+    /// The roles of the columns; a label column is left out.
+    pub fn roles(&self, label: Option<&str>) -> Roles {
+        let roles = label.into_iter().fold(Roles::default(), |roles, name| roles.ignore(name));
+        let roles = self.ignore.iter().fold(roles, |roles, name| roles.ignore(name));
+        let roles = self.categorical.iter().fold(roles, |roles, name| roles.categorical(name));
+        let roles = self.numeric.iter().fold(roles, |roles, name| roles.numeric(name));
+        match self.dates {
+            Some(Order::Dmy) => roles.dates(DateOrder::Dmy),
+            Some(Order::Mdy) => roles.dates(DateOrder::Mdy),
+            None => roles,
+        }
+    }
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}

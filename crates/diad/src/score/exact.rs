@@ -1,0 +1,183 @@
+//! The exact engine: trees by their forward pass, curves and grids by look-up, added up in double precision.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::additive::{Additive, Part};
+use super::lookup::Lookup;
+use super::{Detector, Workspace, add};
+use crate::encode::Matrix;
+use crate::function::Functions;
+use crate::kernel::{Isa, LANES, Lane};
+use crate::metrics::mean_and_deviation;
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Wiring};
+
+/// A score as the exact engine computes it. Borrows everything, so that a component of a score, or the same score with other
+/// trees, is evaluated without a detector of its own.
+///
+/// It is the sum of pieces: groups of trees of the same features, then curves, then grids.
+#[derive(Clone, Copy)]
+pub(super) struct Exact<'a> {
+    pub model: &'a Model<f32>,
+    pub wiring: &'a Wiring<f32>,
+    pub functions: &'a Functions,
+    pub lookup: &'a Lookup,
+    pub tree_factor: f32,
+    pub shift: f32,
+    pub held: bool,
+}
+
+impl Exact<'_> {
+    pub fn pieces(&self) -> usize {
+        self.wiring.groups().len() + self.functions.curves.len() + self.functions.grids.len()
+    }
+
+    pub fn piece_features(&self, piece: usize) -> [u32; 2] {
+        let (groups, functions) = (self.wiring.groups(), self.functions);
+        if let Some(group) = groups.get(piece) {
+            let wiring = &self.wiring.trees[group[0] as usize];
+            return [wiring.features[0][0], wiring.features[1][0]];
+        }
+        let function = piece - groups.len();
+        match functions.curves.get(function) {
+            Some(curve) => [curve.feature; 2],
+            None => functions.grids[function - functions.curves.len()].features,
+        }
+    }
+
+    /// Computes what pieces share, once the block has its rows.
+    pub fn begin(&self, work: &mut Workspace) {
+        self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
+        if self.held {
+            work.block.clamp();
+        }
+    }
+
+    /// The values of a piece for every row of a block that work has begun on, and its factor in the score.
+    pub fn piece<'w>(&self, piece: usize, work: &'w mut Workspace) -> (&'w [Lane<f32>], f64) {
+        let groups = self.wiring.groups();
+        let Workspace { block, scratch, places, values, .. } = work;
+        let values = &mut values[..block.lanes()];
+        if let Some(group) = groups.get(piece) {
+            let forward = Forward { model: self.model, wiring: self.wiring };
+            forward.sum(group, block, scratch, values);
+            return (values, f64::from(self.tree_factor) / self.model.shape.all_trees() as f64);
+        }
+        self.lookup.fill(piece - groups.len(), block.x(), places, values);
+        (values, 1.0)
+    }
+
+    /// Scores of rows of `width` features, block by block; `fill` gives each block its rows.
+    pub fn score_blocks(
+        &self,
+        width: usize,
+        scores: &mut [f32],
+        fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync,
+    ) {
+        // Trees that do not count are not evaluated.
+        let first = if self.tree_factor == 0.0 { self.wiring.groups().len() } else { 0 };
+        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
+            || (Workspace::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
+            |(work, total), (index, scores)| {
+                fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
+                self.begin(work);
+                let total = &mut total[..work.block.lanes()];
+                total.fill(Lane([0.0 - f64::from(self.shift); LANES]));
+                for piece in first..self.pieces() {
+                    let (values, factor) = self.piece(piece, work);
+                    add(total, values, factor);
+                }
+                for (score, i) in scores.iter_mut().zip(0..) {
+                    *score = total[i / LANES].0[i % LANES] as f32;
+                }
+            },
+        );
+    }
+
+    fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
+        let width = rows.width;
+        self.score_blocks(width, scores, |block, rows_of_block| {
+            let values = &rows.values[rows_of_block.start * width..rows_of_block.end * width];
+            block.fill_rows(None, values.chunks_exact(width));
+        });
+    }
+}
+
+impl Detector {
+    /// Its own score.
+    pub(super) fn exact(&self) -> Exact<'_> {
+        Exact {
+            model: &self.model,
+            wiring: &self.wiring,
+            functions: &self.functions,
+            lookup: &self.lookup,
+            tree_factor: self.additive.tree_factor(),
+            shift: self.additive.shift,
+            held: self.held,
+        }
+    }
+
+    /// Exact scores of encoded rows, one for each.
+    pub(crate) fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {
+        self.exact().score_encoded(rows, scores);
+    }
+
+    /// What another score, such as one part of this one, gives encoded rows. Its trees are those of this detector.
+    pub(crate) fn score_component(&self, component: &Additive, rows: &Matrix) -> Vec<f32> {
+        let functions = component.functions();
+        let (lookup, tree_factor) = (Lookup::new(&functions), component.tree_factor());
+        let exact = Exact {
+            functions: &functions,
+            lookup: &lookup,
+            tree_factor,
+            shift: component.shift,
+            ..self.exact()
+        };
+        let mut scores = vec![0.0; rows.rows()];
+        exact.score_encoded(rows, &mut scores);
+        scores
+    }
+
+    /// The same detector, whose parts know their standard deviations over these rows.
+    pub(crate) fn measuring_parts(mut self, rows: &Matrix) -> Self {
+        for part in 0..self.additive.parts.len() {
+            let alone = Part { factor: 1.0, ..self.additive.parts[part].clone() };
+            let scores = self.score_component(&Additive { parts: vec![alone], shift: 0.0 }, rows);
+            self.additive.parts[part].deviation = mean_and_deviation(&scores).1 as f32;
+        }
+        self
+    }
+
+    /// The share of each part in the score, by name: the standard deviation of the part over the training rows, relative to
+    /// the sum over all parts. Of a tuned model, over the rows it was tuned with. Empty for a model of an older version.
+    ///
+    /// ```
+    /// use diad::{Params, table::Table};
+    ///
+    /// let table = Table::new(vec!["x".into()], vec![(0..40).map(|i| f64::from(i % 7)).collect()])?;
+    /// let detector = Params::default().with_steps(10).trees(4).fit(&table)?;
+    /// let total: f64 = detector.part_shares().iter().map(|(_, share)| share).sum();
+    /// assert!((total - 1.0).abs() < 1e-9);
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    pub fn part_shares(&self) -> Vec<(&str, f64)> {
+        self.additive.shares()
+    }
+
+    /// What this score gives encoded rows with other trees.
+    pub(crate) fn score_with_trees(&self, model: &Model<f32>, rows: &Matrix) -> Vec<f32> {
+        let wiring = wired(model, self.params.min_temperature);
+        let mut scores = vec![0.0; rows.rows()];
+        Exact { model, wiring: &wiring, ..self.exact() }.score_encoded(rows, &mut scores);
+        scores
+    }
+}
+
+/// The wiring of trees that are no longer trained.
+pub(super) fn wired(model: &Model<f32>, temperature: f64) -> Wiring<f32> {
+    let mut wiring = Wiring::new(model, Isa::detect());
+    wiring.keep_links = false;
+    wiring.update(model, temperature as f32);
+    wiring
+}
