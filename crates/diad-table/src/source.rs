@@ -25,6 +25,8 @@ pub struct About {
     pub unnamed: Vec<String>,
     /// Whether cells are separated by semicolons.
     pub semicolons: bool,
+    /// Columns that the source itself calls categories.
+    pub categories: Vec<String>,
 }
 
 /// Yields a table batch by batch, in file order.

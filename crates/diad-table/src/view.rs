@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use crate::cells::{is_missing, parse_number, time_or_missing};
 use crate::select::{self, Pick};
 use crate::{
-    Error, Origin, Place, ReadAs, Reader, Result, Selection, Shared, Source, Table, Texts, Values, batch_rows,
+    About, Error, Origin, Place, ReadAs, Reader, Result, Selection, Shared, Source, Table, Texts, Values,
+    batch_rows,
 };
 
 /// A column whose values are read some rows at a time, from wherever they are.
@@ -18,6 +19,11 @@ pub trait ColumnView: Sync {
     /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether its values are categories, whatever they look like.
+    fn is_category(&self) -> bool {
+        false
     }
 
     /// The values of some rows. `wanted` says what they will be read as; a column that can be more than one thing may
@@ -199,6 +205,13 @@ impl Reader for Ranges<'_> {
 
     fn rows(&self) -> Option<u64> {
         Some(self.picked.view.rows as u64)
+    }
+
+    fn about(&self) -> About {
+        let picked = &self.picked;
+        let is_category = |(pick, _): &(&Pick, &String)| picked.view.columns[pick.index].is_category();
+        let categories = picked.picks.iter().zip(&picked.names).filter(is_category);
+        About { categories: categories.map(|(_, name)| name.clone()).collect(), ..About::default() }
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {

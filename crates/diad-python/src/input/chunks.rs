@@ -24,6 +24,8 @@ enum Stored {
 
 pub struct Column {
     stored: Stored,
+    /// Whether it is a column of categories, which come as dictionaries.
+    category: bool,
     chunks: Vec<Chunk>,
     rows: usize,
 }
@@ -45,7 +47,7 @@ impl Column {
             rows += array.len();
             chunks.push(Chunk { start, levels: levels(&array), array });
         }
-        Self { stored: stored_as(kind), chunks, rows }
+        Self { stored: stored_as(kind), category: matches!(kind, DataType::Dictionary(..)), chunks, rows }
     }
 
     /// The parts of chunks that some rows are in.
@@ -69,6 +71,10 @@ impl Column {
 impl ColumnView for Column {
     fn len(&self) -> usize {
         self.rows
+    }
+
+    fn is_category(&self) -> bool {
+        self.category
     }
 
     fn read(&self, name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {

@@ -200,7 +200,9 @@ impl Survey {
         let version = source.version();
         let first = Pass::over(source, roles, None)?;
         let tallies: Vec<Tally> = first.columns.iter().map(|seen| seen.tally.clone()).collect();
-        let asked: Vec<Option<ReadAs>> = first.columns.iter().map(|seen| roles.asked(&seen.name)).collect();
+        let category = |name: &String| first.about.categories.contains(name).then_some(ReadAs::Texts);
+        let asked = first.columns.iter().map(|seen| roles.asked(&seen.name).or_else(|| category(&seen.name)));
+        let asked: Vec<Option<ReadAs>> = asked.collect();
         let hints = Hints { semicolons: first.about.semicolons, dates: roles.dates };
         let mut understood = table::understood(&tallies, &asked, hints);
         if lenient {

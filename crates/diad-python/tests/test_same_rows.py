@@ -1,0 +1,32 @@
+"""The same rows score the same, bit for bit, from files and from every kind of data frame."""
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from conftest import QUICK, QUICK_OPTIONS, ROOT
+from test_same_as_cli import scores_of
+
+import diad
+
+TABLES = ROOT / "fixtures" / "tables"
+
+
+def frames():
+    file = TABLES / "same-gzip.parquet"
+    yield "arrow", lambda: pq.read_table(file)
+    yield "pandas", lambda: pd.read_parquet(file)
+    yield "pandas, as text", lambda: pd.read_csv(TABLES / "same.csv", dtype=str, keep_default_na=False)
+    yield "pandas, as Python objects", lambda: pd.DataFrame(pq.read_table(file).to_pylist()).astype(object)
+    yield "dictionaries", lambda: pq.read_table(file).to_pylist()
+    yield "polars", lambda: pytest.importorskip("polars").read_parquet(file)
+    yield "duckdb", lambda: pytest.importorskip("duckdb").sql(f"select * from '{file}'").to_arrow_table()
+
+
+@pytest.mark.parametrize("frame", [pytest.param(frame, id=name) for name, frame in frames()])
+def test_every_frame_scores_as_the_file_does(cli, tmp_path, frame):
+    model = tmp_path / "m.diad"
+    cli("fit", TABLES / "same.csv", "-o", model, *QUICK_OPTIONS)
+    expected = scores_of(cli, model, TABLES / "same.csv", tmp_path).astype(float)
+    np.testing.assert_array_equal(diad.load(model).decision_function(frame()), expected)
+    np.testing.assert_array_equal(diad.DIAD(random_state=0, **QUICK).fit(frame()).decision_scores_, expected)
