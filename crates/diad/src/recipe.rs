@@ -1,8 +1,8 @@
 //! The recipe: which parts the score has and how they are put together.
 //!
-//! Every part is scaled to mean 0 and standard deviation 1 over the training rows and multiplied by its weight. A part that neither
-//! agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of the parts is scaled to a median of 0 and a
-//! spread of 1.
+//! Every part is scaled to mean 0 and standard deviation 1 over the training rows, or less where it finds next to nothing, and
+//! multiplied by its weight. A part that neither agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of
+//! the parts is scaled to a median of 0 and a spread of 1.
 
 use std::collections::BTreeSet;
 
@@ -37,6 +37,8 @@ struct Made {
     weight: f64,
     mean: f64,
     deviation: f64,
+    /// What it is divided by: its standard deviation, or the least that it may have.
+    scale: f64,
     scores: Vec<f32>,
 }
 
@@ -54,7 +56,8 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
         let (mean, deviation) = mean_and_deviation(&scores);
         // A part that says the same of all rows says nothing.
         if deviation > 1e-9 {
-            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / deviation) as f32;
+            let scale = deviation.max(part.least_deviation());
+            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / scale) as f32;
             scores.iter_mut().for_each(standard);
             let weight = part.weight(params);
             made.extend(alone.parts.into_iter().map(|part| Made {
@@ -62,6 +65,7 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
                 weight,
                 mean,
                 deviation,
+                scale,
                 scores: scores.clone(),
             }));
         }
@@ -80,13 +84,13 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
     let trust = trust(&made, rows);
     let mut scores = vec![0.0f64; rows];
     let (mut additive, mut shift) = (Additive::default(), 0.0);
-    for (Made { part, weight, mean, deviation, scores: own }, trust) in made.into_iter().zip(trust) {
+    for (Made { part, weight, mean, deviation, scale, scores: own }, trust) in made.into_iter().zip(trust) {
         let weight = weight * trust;
         tracing::debug!(part = part.name, weight, trust, "added a part of the score");
         scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
-        shift += weight * mean / deviation;
+        shift += weight * mean / scale;
         additive.parts.push(additive::Part {
-            factor: (weight / deviation) as f32,
+            factor: (weight / scale) as f32,
             deviation: deviation as f32,
             ..part
         });
@@ -116,9 +120,14 @@ fn trust(made: &[Made], rows: usize) -> Vec<f64> {
     if trust.iter().all(|&trust| trust == 0.0) { vec![1.0; made.len()] } else { trust }
 }
 
-/// The skewness of scores with mean 0 and standard deviation 1.
+/// The skewness of scores with mean 0.
 fn skewness(scores: &[f32]) -> f64 {
-    scores.iter().map(|&score| libm::pow(f64::from(score), 3.0)).sum::<f64>() / scores.len() as f64
+    let [squares, cubes] = scores.iter().fold([0.0; 2], |[squares, cubes], &score| {
+        let score = f64::from(score);
+        [squares + score * score, cubes + score * score * score]
+    });
+    let n = scores.len() as f64;
+    cubes / n / libm::pow(squares / n, 1.5)
 }
 
 /// Which rows are the highest: 1, or a share where rows at the border are equal.
