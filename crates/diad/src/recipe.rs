@@ -1,8 +1,8 @@
 //! The recipe: which parts the score has and how they are put together.
 //!
 //! Every part is scaled to mean 0 and standard deviation 1 over the training rows, or less where it finds next to nothing, and
-//! multiplied by its weight. A part that neither agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of
-//! the parts is scaled to a median of 0 and a spread of 1.
+//! multiplied by its weight. A part that neither agrees with any other nor singles out a few rows as they do counts less ([`trust`]).
+//! The sum of the parts is scaled to a median of 0 and a spread of 1.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,6 @@ const PARTS: [&dyn Part; 4] = [&Trees, &Tails, &Isolation, &Surprise];
 /// for the part to count in full.
 const TOP: f64 = 0.05;
 const AGREED: f64 = 0.05;
-/// The skewness of a part that singles out a few rows: that of an exponential distribution.
-const SKEWED: f64 = 2.0;
 /// A value so many ranges beyond the training range scores above the given share of the training rows.
 const FAR: f64 = 10.0;
 const ABOVE: f64 = 0.99;
@@ -104,20 +102,34 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
 }
 
 /// How far each part counts: in full if some of its highest rows are among the highest of another part, or if it singles out a few
-/// rows, as detectors do and noise or a detector that is turned over does not. So one bad part cannot spoil the rest.
+/// rows, as detectors do and noise or a detector that is turned over does not: its skewness is that of the others. So one bad part
+/// cannot spoil the rest.
 fn trust(made: &[Made], rows: usize) -> Vec<f64> {
     let highest: Vec<Vec<f64>> = made.iter().map(|part| highest(&part.scores)).collect();
     let agreement = |a: &[f64], b: &[f64]| {
         let both = a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (TOP * rows as f64);
         (both - TOP) / (1.0 - TOP) / AGREED
     };
+    let skewed: Vec<f64> = made.iter().map(|part| skewness(&part.scores)).collect();
     let counts = |part: usize| {
-        let others = (0..made.len()).filter(|&other| other != part);
-        let agreements = others.map(|other| agreement(&highest[part], &highest[other]));
-        agreements.fold(skewness(&made[part].scores) / SKEWED, f64::max).clamp(0.0, 1.0)
+        let others: Vec<usize> = (0..made.len()).filter(|&other| other != part).collect();
+        let usual = median(others.iter().map(|&other| skewed[other]).collect()).max(f64::MIN_POSITIVE);
+        let agreements = others.iter().map(|&other| agreement(&highest[part], &highest[other]));
+        agreements.fold(skewed[part] / usual, f64::max).clamp(0.0, 1.0)
     };
     let trust: Vec<f64> = (0..made.len()).map(counts).collect();
     if trust.iter().all(|&trust| trust == 0.0) { vec![1.0; made.len()] } else { trust }
+}
+
+/// The median of some numbers, 0 if there are none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        even if even % 2 == 0 => (values[middle - 1] + values[middle]) / 2.0,
+        _ => values[middle],
+    }
 }
 
 /// The skewness of scores with mean 0.
