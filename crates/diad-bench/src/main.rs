@@ -69,7 +69,6 @@ enum Command {
     Ablation(Options<Tuning<Ablation>>),
     /// Few labels with smaller validation parts.
     ValidationSize(Options<Tuning<ValidationSize>>),
-    /// The search for the default settings.
     /// Small tables and tables of two-valued columns, against IsolationForest.
     Small(Options<Small>),
 }

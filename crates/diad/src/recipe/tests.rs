@@ -1,9 +1,9 @@
 //! What the whole score must do, whatever the table.
 
 use super::*;
-use crate::encode::Roles;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Table, Texts, Values};
+use crate::tests::fitted;
 
 const CITIES: [(&str, usize); 6] =
     [("Paris", 40), ("Lyon", 25), ("Nice", 20), ("Metz", 10), ("Dax", 4), ("Gap", 1)];
@@ -38,11 +38,6 @@ fn table(seed: u64, rows: usize) -> Table {
     let texts: Texts = cities.into_iter().collect();
     let columns = columns.into_iter().map(Values::Numbers).chain([Values::Texts(texts)]);
     Table::of(names, columns.collect()).unwrap()
-}
-
-fn fitted(params: &Params, table: &Table) -> Detector {
-    let (encoder, matrix) = Encoder::fit_encode_as(table, &Roles::default(), params.scale).unwrap();
-    crate::fit::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short() -> Params {

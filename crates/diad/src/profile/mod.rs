@@ -7,7 +7,7 @@ mod together;
 pub use groups::{Group, Groups, LEAST_ROWS, MOST_GROUPS, Ranges};
 pub use together::{Cell, Counts, MOST_CELLS, MOST_PAIRS, Together};
 
-/// Most values at which a spread is kept.
+/// The largest number of values at which a spread is kept.
 const VALUES: usize = 129;
 /// Nodes of a column at which terms are purified: as many equally spaced over its range, and as many between which
 /// equally many rows lie. Columns of few values have a node for each.
@@ -45,7 +45,7 @@ impl Spread {
         Self { values: vec![-1.0, 1.0], below: vec![0.0, 1.0], up_to: vec![0.0, 1.0] }
     }
 
-    /// Adds the ends of the whole range, of which a sample may not have heard.
+    /// Adds the ends of the whole range, which a sample may have missed.
     pub fn reaching(mut self, low: f32, high: f32, rows: u64) -> Self {
         let one = (1.0 / rows.max(1) as f64) as f32;
         if self.values.first().is_some_and(|&first| low < first) {
@@ -71,7 +71,7 @@ impl Spread {
         [&self.values, &self.below, &self.up_to]
     }
 
-    /// A spread of its parts, unless they make no sense.
+    /// A spread made of its parts; `None` if they are inconsistent.
     pub fn from_tensors([values, below, up_to]: [Vec<f32>; 3]) -> Option<Self> {
         let shares: Vec<f32> = below.iter().zip(&up_to).flat_map(|(&below, &up_to)| [below, up_to]).collect();
         let ascending = values.windows(2).all(|pair| pair[0] < pair[1]);
@@ -84,7 +84,7 @@ impl Spread {
         (sane && ascending && finite).then_some(Self { values, below, up_to })
     }
 
-    /// Most values that a spread has: those found in the numbers, and the ends of their range.
+    /// The largest number of values a spread has: those found in the numbers, and the ends of their range.
     pub const fn most_values() -> usize {
         VALUES + 2
     }
@@ -220,7 +220,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Nothing is known: every column is spread evenly.
+    /// Without any knowledge: every column is spread evenly.
     pub fn unknown(columns: usize) -> Self {
         Self {
             columns: vec![Spread::even(); columns],
