@@ -18,6 +18,7 @@ mod summary;
 
 use clap::{Parser, Subcommand};
 
+use crate::guards::alerts::Alerts;
 use crate::guards::contest::Contest;
 use crate::guards::few_labels::{MainTable, Tuning};
 use crate::guards::growth::Growth;
@@ -44,6 +45,8 @@ struct Cli {
 enum Command {
     /// The default settings on 199 tables, against other detectors.
     Regressions(Options<Regressions>),
+    /// P-values and false discovery rates on rows never seen.
+    Alerts(Options<Alerts>),
     /// Made-up tables with known oddities: are they found, and for the right reason?
     Planted(Options<PlantedRows>),
     /// AUC without labels on the paper's 18 sets.
@@ -74,6 +77,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Regressions(options) => options.run(),
+        Command::Alerts(options) => options.run(),
         Command::Planted(options) => options.run(),
         Command::Unsupervised(options) => options.run(),
         Command::Noise(options) => options.run(),

@@ -259,12 +259,27 @@ pub struct Profile {
     pub scores: Spread,
     /// Pairs of columns; of others, the columns are taken for independent.
     pub pairs: Vec<Together>,
+    /// What terms usually contribute to scores.
+    pub usual: Vec<Usual>,
+}
+
+/// What a term contributed to the scores of the training rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usual {
+    /// Its columns, the smaller number first; the same twice for a term of one column.
+    pub columns: [u32; 2],
+    /// The mean of its contributions.
+    pub mean: f32,
+    /// Their standard deviation.
+    pub deviation: f32,
+    /// The share of all rows that are rare because of it: what rare rows have of it, each row once.
+    pub rare: f32,
 }
 
 impl Profile {
     /// Nothing is known: every column is spread evenly.
     pub fn unknown(columns: usize) -> Self {
-        Self { columns: vec![Spread::even(); columns], scores: Spread::even(), pairs: Vec::new() }
+        Self { columns: vec![Spread::even(); columns], scores: Spread::even(), pairs: Vec::new(), usual: Vec::new() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What guards against regressions: accuracy, speed and size, against other programs and against our own past.
 
+pub mod alerts;
 pub mod contest;
 pub mod few_labels;
 pub mod growth;

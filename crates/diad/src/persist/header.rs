@@ -5,6 +5,9 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::Params;
+use crate::Edit;
+use crate::alert::Alert;
+use crate::calibration::MOST_SCORES;
 use crate::encode::Encoder;
 use crate::error::ModelFault;
 use crate::model::Shape;
@@ -15,9 +18,10 @@ use crate::score::additive::TREES;
 pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
 pub const VERSION: u32 = 2;
-/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps.
-const KNOWN: [&str; 1] = [TIMES];
+/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps; scores that calibrate.
+const KNOWN: [&str; 2] = [TIMES, CALIBRATION];
 pub const TIMES: &str = "times";
+pub const CALIBRATION: &str = "calibration";
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;
@@ -44,12 +48,24 @@ pub struct Header {
     pub score_spread: usize,
     /// Pairs of columns counted together, and how many counts each has.
     pub pairs: Vec<([u32; 2], usize)>,
+    /// The columns of the terms of which it is known what they usually contribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub usual: Vec<[u32; 2]>,
     /// Where a tuned model came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
+    /// The scores that calibrate it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<CalibrationHeader>,
+    /// What people have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<String>,
+    /// Which rows are alerts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alert: Option<Alert>,
     /// What a reader must know of to read the file rightly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
@@ -81,6 +97,15 @@ pub struct PartHeader {
     pub curves: Vec<(u32, usize)>,
     /// Features and nodes of each grid.
     pub grids: Vec<([u32; 2], [usize; 2])>,
+}
+
+/// The scores that calibrate a model.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct CalibrationHeader {
+    /// How many there are.
+    pub scores: usize,
+    /// Whether the model did not see their rows.
+    pub unseen: bool,
 }
 
 /// The header of a file of the first version, in which the functions of all parts are added up.
@@ -127,6 +152,10 @@ impl From<FirstHeader> for Header {
             pairs,
             origin,
             bound,
+            usual: Vec::new(),
+            calibration: None,
+            edits: Vec::new(),
+            alert: None,
             version: 1,
         }
     }
@@ -180,6 +209,7 @@ pub fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
         || !header.encoder.is_valid()
         || !header.has_sane_parts()
         || !header.has_sane_profile()
+        || header.edits.iter().any(|edit| edit.parse::<Edit>().is_err())
         || header.bound.is_some_and(|bound| !(bound.is_finite() && bound >= 0.0))
     {
         return Err(ModelFault::Damaged("its header makes no sense"));
@@ -206,7 +236,8 @@ impl Header {
         let functions: usize = curves.chain(grids).sum();
         let spreads: usize = self.column_spreads.iter().chain([&self.score_spread]).map(|n| 3 * n).sum();
         let pairs: usize = self.pairs.iter().map(|&(_, counts)| counts.div_ceil(2)).sum();
-        trees + functions + spreads + pairs
+        let calibration = self.calibration.map_or(0, |calibration| calibration.scores);
+        trees + functions + spreads + pairs + calibration + 3 * self.usual.len()
     }
 
     /// Whether what is remembered of the training rows is of a size that fitting makes, and of columns that exist.
@@ -219,7 +250,10 @@ impl Header {
                 .iter()
                 .chain([&self.score_spread])
                 .all(|n| (1..=Spread::most_values()).contains(n))
+            && self.calibration.is_none_or(|calibration| (1..=MOST_SCORES).contains(&calibration.scores))
             && self.pairs.len() <= MOST_PAIRS
+            && self.usual.len() <= columns + MOST_GRIDS * MOST_PARTS
+            && self.usual.iter().all(|&[a, b]| a <= b && (b as usize) < columns)
             && self.pairs.windows(2).all(|two| two[0].0 < two[1].0)
             && self.pairs.iter().all(|&([a, b], counts)| {
                 a < b && (b as usize) < columns && (4..=most_counts).contains(&counts)
