@@ -20,12 +20,15 @@ use clap::{Parser, Subcommand};
 
 use crate::guards::alerts::Alerts;
 use crate::guards::contest::Contest;
+use crate::guards::drift::DriftStudy;
 use crate::guards::few_labels::{MainTable, Tuning};
 use crate::guards::growth::Growth;
+use crate::guards::next::NextRows;
 use crate::guards::noise::Noise;
 use crate::guards::peers::Peers;
 use crate::guards::planted::PlantedRows;
 use crate::guards::raw::RawTables;
+use crate::guards::reasons::Reasons;
 use crate::guards::regressions::Regressions;
 use crate::guards::small::Small;
 use crate::guards::speed::Speed;
@@ -47,8 +50,14 @@ enum Command {
     Regressions(Options<Regressions>),
     /// P-values and false discovery rates on rows never seen.
     Alerts(Options<Alerts>),
+    /// Drift: false alarms, and changes that are there.
+    Drift(Options<DriftStudy>),
+    /// Which row to label next, with an oracle.
+    Next(Options<NextRows>),
     /// Made-up tables with known oddities: are they found, and for the right reason?
     Planted(Options<PlantedRows>),
+    /// Whether reasons are small, the same with another seed, and shared by a column and its copy.
+    Reasons(Options<Reasons>),
     /// AUC without labels on the paper's 18 sets.
     Unsupervised(Options<Unsupervised>),
     /// AUC with 50 columns of noise added, beside the clean result.
@@ -78,7 +87,10 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Regressions(options) => options.run(),
         Command::Alerts(options) => options.run(),
+        Command::Drift(options) => options.run(),
+        Command::Next(options) => options.run(),
         Command::Planted(options) => options.run(),
+        Command::Reasons(options) => options.run(),
         Command::Unsupervised(options) => options.run(),
         Command::Noise(options) => options.run(),
         Command::Raw(options) => options.run(),

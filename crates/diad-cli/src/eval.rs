@@ -88,8 +88,9 @@ pub fn run(args: &Args) -> Result<()> {
         }
     };
     let Scored { labels, scores, unlabelled, .. } = &scored;
+    let what = args.labels.label.as_ref().map_or("the label".into(), |label| format!("label column {}", quoted(label)));
     if labels.is_empty() && *unlabelled > 0 {
-        bail!("no label is given in all {unlabelled} rows; label some of them");
+        bail!("{what} is empty in all {unlabelled} rows; label some of them");
     }
     if *unlabelled > 0 {
         let rows = plural(*unlabelled, "row without a label is", "rows without a label are");
@@ -97,7 +98,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let (Some(area), Some(precision)) = (roc_auc(labels, scores), average_precision(labels, scores)) else {
         bail!(
-            "the label is {} in all {} rows; give a table with both anomalies and normal rows",
+            "{what} is {} in all {} rows; give a table with both anomalies and normal rows",
             u8::from(labels.contains(&true)),
             labels.len()
         );

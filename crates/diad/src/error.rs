@@ -57,8 +57,8 @@ pub enum Error {
     },
     /// A label that is neither that of an anomaly nor that of a normal row.
     #[error(
-        "column {}, {place}: {} is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly with {}",
-        quoted(column), quoted(word), "--positive"
+        "column {}, {place}: {} is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly",
+        quoted(column), quoted(word)
     )]
     LabelWord {
         /// The column.
@@ -75,7 +75,7 @@ pub enum Error {
         name: String,
     },
     /// Labels of identifiers that a table does not have.
-    #[error("column {} of the table does not have {count} labelled rows, such as {names}; give the table that they are of", quoted(column))]
+    #[error("{count} labels name rows that column {} of the table does not have, such as {names}; give the table that they are of", quoted(column))]
     LabelledElsewhere {
         /// The column of identifiers.
         column: String,
@@ -85,7 +85,7 @@ pub enum Error {
         count: usize,
     },
     /// A file of labels in which it is not clear which column has them.
-    #[error("the labels may be in any of the columns {columns}; name theirs with {}", "--label")]
+    #[error("the labels may be in any of the columns {columns}; say in which")]
     NoLabelColumn {
         /// The columns.
         columns: String,

@@ -4,16 +4,13 @@
 //! agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of the parts is scaled to a median of 0 and a
 //! spread of 1.
 
-use std::collections::BTreeSet;
-
-use rayon::prelude::*;
+mod memory;
 
 use crate::encode::{self, Encoder, Matrix, Scaler};
 use crate::function::Curve;
 use crate::metrics::mean_and_deviation;
 use crate::model::Model;
 use crate::parts::{Isolation, LENGTHS, Part, Sample, Surprise, Tails, Trees};
-use crate::profile::{MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{self, Additive};
 use crate::{Detector, Params};
 
@@ -28,8 +25,6 @@ const SKEWED: f64 = 2.0;
 /// A value so many ranges beyond the training range scores above the given share of the training rows.
 const FAR: f64 = 10.0;
 const ABOVE: f64 = 0.99;
-/// Most rows that are looked at for how columns come together.
-const PAIR_ROWS: usize = 16_384;
 
 /// A part that was made: what it says of the rows of the sample, with mean 0 and standard deviation 1.
 struct Made {
@@ -47,7 +42,7 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
         // What lies far from the time of nearly all rows may be a training row.
         detector.score_encoded(&rows, &mut scores);
     }
-    remember(detector, &rows, scores).certified()
+    memory::remember(detector, matrix, &rows, scores).certified()
 }
 
 /// A detector that remembers nothing of its rows: it can score encoded ones and no more.
@@ -197,48 +192,6 @@ fn far_dates(scaler: &Scaler, curve: &Curve) -> ([f64; 2], [f64; 2]) {
     let length = (high - low) / LENGTHS;
     let far = [low - (FAR - 1.0) * length, high + (FAR - 1.0) * length];
     (far.map(|date| f64::from(scaler.scale(date))), ends.map(f64::from))
-}
-
-/// Makes a detector remember a sample of its training rows.
-fn remember(detector: Detector, rows: &Matrix, mut scores: Vec<f32>) -> Detector {
-    scores.sort_unstable_by(f32::total_cmp);
-    let all = detector.training_rows();
-    let spread = |column: usize| {
-        let mut values = values(rows, column).collect::<Vec<f32>>();
-        values.sort_unstable_by(f32::total_cmp);
-        // Numbers reach from -1 to 1; of categories, those that a sample has missed are no end.
-        let reach = if detector.encoder().is_open(column) {
-            [-1.0, 1.0]
-        } else {
-            [values[0], values[values.len() - 1]]
-        };
-        Spread::of_sorted(&values).reaching(reach[0], reach[1], all)
-    };
-    let columns: Vec<Spread> = (0..detector.encoder().columns().len()).into_par_iter().map(spread).collect();
-    let nodes: Vec<Vec<f32>> = columns.iter().map(Spread::nodes).collect();
-    let step = rows.rows().div_ceil(PAIR_ROWS);
-    let together = |&pair: &[u32; 2]| {
-        let [a, b] = pair.map(|column| column as usize);
-        let both = values(rows, a).zip(values(rows, b)).step_by(step).map(|(x, y)| [x, y]);
-        Together::count(pair, [&nodes[a], &nodes[b]], both)
-    };
-    let pairs = pairs(&detector).par_iter().map(together).collect();
-    detector.remembering(Profile { columns, scores: Spread::of_sorted(&scores), pairs, usual: Vec::new() })
-}
-
-fn values(rows: &Matrix, column: usize) -> impl Iterator<Item = f32> {
-    rows.values.iter().skip(column).step_by(rows.width).copied()
-}
-
-/// The pairs of columns that the score has a function of.
-fn pairs(detector: &Detector) -> Vec<[u32; 2]> {
-    let features = detector.encoder().features();
-    let columns = |piece| {
-        let [a, b] = detector.piece_features(piece).map(|feature| features[feature as usize].column);
-        [a.min(b), a.max(b)]
-    };
-    let all: BTreeSet<[u32; 2]> = (0..detector.pieces()).map(columns).filter(|[a, b]| a != b).collect();
-    all.into_iter().take(MOST_PAIRS).collect()
 }
 
 /// The median of some numbers, and how far they spread: the interquartile range, but at least a fifth of the mean distance

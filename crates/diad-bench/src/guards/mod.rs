@@ -2,12 +2,15 @@
 
 pub mod alerts;
 pub mod contest;
+pub mod drift;
 pub mod few_labels;
 pub mod growth;
+pub mod next;
 pub mod noise;
 pub mod peers;
 pub mod planted;
 pub mod raw;
+pub mod reasons;
 pub mod regressions;
 pub mod small;
 pub mod speed;

@@ -3,15 +3,12 @@
 use anyhow::Result;
 use diad::Calibration;
 use diad::calibrate::{Severity, Threshold};
-use diad::explain::{Contributions, Explainer};
-use diad::table::Table;
+use diad::explain::Reason;
 use rayon::prelude::*;
 
 use crate::log;
 use crate::sheet::{Cells, Column, Writer};
 
-/// Rows that are reasoned about at a time.
-const CHUNK: usize = 64;
 /// From these shares of rows on a table looks unlike the training: from percentile 95 on, and from 99 on.
 const UNLIKE: [(f64, f64); 2] = [(95.0, 0.1), (99.0, 0.03)];
 /// How many standard errors they must be beyond what is usual.
@@ -195,36 +192,8 @@ fn rounded(p: f64) -> f64 {
     format!("{p:.3e}").parse().unwrap_or(p)
 }
 
-/// The reasons for the scores of rows, as sentences: the terms that raise them most. Reason after reason.
-pub fn reasons(
-    explainer: &Explainer,
-    batch: &Table,
-    explained: &Contributions,
-    count: usize,
-) -> Result<Vec<Vec<Option<String>>>> {
-    let table = explainer.detector().encoder().find_table(batch)?;
-    let count = count.min(explainer.terms().len());
-    let of_row = |row: usize| {
-        let contributions = explained.row(row);
-        let mut order: Vec<usize> = (0..contributions.len()).collect();
-        let by_size = |&a: &usize, &b: &usize| contributions[b].total_cmp(&contributions[a]);
-        if count < order.len() {
-            order.select_nth_unstable_by(count, by_size);
-            order.truncate(count);
-        }
-        order.sort_by(by_size);
-        let said = |term: usize| {
-            let columns = explainer.terms()[term].columns();
-            let values: Vec<f64> = columns.iter().map(|&column| table.column(column)[row]).collect();
-            (contributions[term] > 0.0).then(|| explainer.describe(term, &values))
-        };
-        order.into_iter().map(said).collect::<Vec<_>>()
-    };
-    let rows: Vec<Vec<Option<String>>> =
-        (0..batch.rows()).into_par_iter().with_min_len(CHUNK).map(of_row).collect();
-    let mut reasons = vec![Vec::with_capacity(batch.rows()); count];
-    for row in rows {
-        reasons.iter_mut().zip(row).for_each(|(reason, said)| reason.push(said));
-    }
-    Ok(reasons)
+/// The reasons for the scores of rows, as sentences. Reason after reason.
+pub fn reasons(rows: &[Vec<Reason>], count: usize) -> Vec<Vec<Option<String>>> {
+    let reason = |number: usize| rows.iter().map(|row| row.get(number).map(|reason| reason.text.clone())).collect();
+    (0..count).map(reason).collect()
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use diad::calibrate::Threshold;
-use diad::encode::{Encoder, Oddities, Reason};
-use diad::explain::{Contributions, Explainer};
+use diad::encode::{Oddities, Reason};
+use diad::explain::Explainer;
 use diad::metrics::top;
 use diad::table::{Reader, Selection, Source, Table, quoted};
 use diad::{Alert, Detector};
@@ -201,6 +201,8 @@ struct Done {
     /// The alerts, the highest score first, if they are to be grouped.
     alerts: Vec<usize>,
     alert_count: u64,
+    /// A column that names the rows and was not asked for.
+    offered: Option<String>,
 }
 
 impl Done {
@@ -213,7 +215,10 @@ impl Done {
             let alerts = plural(self.alert_count as usize, "row is an alert", "rows are alerts");
             format!(" {alerts} ({}).", threshold.rule)
         });
-        format!("Wrote {rows} to {}.{alerts}\n", shown(output))
+        let offered = self.offered.as_ref().map_or_else(String::new, |name| {
+            format!(" Column {} names the rows: --id writes it first.", quoted(name))
+        });
+        format!("Wrote {rows} to {}.{alerts}{offered}\n", shown(output))
     }
 }
 
@@ -233,8 +238,9 @@ impl Job<'_> {
         if !self.needs_all_scores() {
             let threshold = self.alert.and_then(|rule| Threshold::of_model(rule, calibration));
             tell_of(threshold.as_ref());
-            let mut done = Done { rows: 0, written: 0, threshold, alerts: Vec::new(), alert_count: 0 };
             let mut reader = source.open(&self.selection())?;
+            let offered = self.offered(&*reader);
+            let mut done = Done { rows: 0, written: 0, threshold, alerts: Vec::new(), alert_count: 0, offered };
             self.check(&*reader)?;
             self.each_batch(&mut *reader, |first, found| {
                 done.rows = first + found.scores.len() as u64;
@@ -268,6 +274,7 @@ impl Job<'_> {
             alert_count: threshold.as_ref().map_or(0, |threshold| alerts(threshold, &scores)),
             threshold,
             alerts: highest,
+            offered: None,
         })
     }
 
@@ -335,13 +342,17 @@ impl Job<'_> {
         }
     }
 
+    /// A column that was left out because it names rows, if the table has it and it is not asked for.
+    fn offered(&self, reader: &dyn Reader) -> Option<String> {
+        let left_out = self.detector.encoder().left_out().iter().filter(|column| column.reason == Reason::Identifier);
+        let mut names = left_out.map(|column| &column.name);
+        names.find(|name| reader.unread().contains(name)).filter(|_| self.args.id.is_none()).cloned()
+    }
+
     /// Says what is odd about the columns of a table, once.
     fn check(&self, reader: &dyn Reader) -> Result<()> {
         if !self.needs_all_scores() {
             columns::note_unused(self.detector.encoder(), reader.unread());
-            if let Some(id) = self.args.id.is_none().then(|| identifier(self.detector.encoder(), reader)).flatten() {
-                log::note(&format!("column {} names the rows; write it first with --id", quoted(&id)));
-            }
         }
         if let Some(id) = self.args.id.filter(|id| self.args.keeps_all() && !reader.names().iter().any(|name| name == id)) {
             bail!("there is no column {}; name one of the table with --id", quoted(id));
@@ -352,16 +363,17 @@ impl Job<'_> {
     /// Scores a table batch by batch, with the cells to keep and the reasons.
     fn each_batch(&self, reader: &mut dyn Reader, mut take: impl FnMut(u64, Found) -> Result<()>) -> Result<()> {
         let explainer = (self.args.reasons > 0).then(|| Explainer::new(self.detector));
-        let (mut first, mut oddities, mut explained) = (0, Oddities::default(), Contributions::default());
+        let count = explainer.as_ref().map_or(0, |explainer| self.args.reasons.min(explainer.terms().len()));
+        let (mut first, mut oddities) = (0, Oddities::default());
         let wanted = self.wanted(reader);
         while let Some(batch) = reader.next_batch()? {
             let mut found = Found { scores: vec![0.0; batch.rows()], kept: self.kept(&wanted, &batch), ..Found::default() };
             match &explainer {
                 Some(explainer) => {
-                    explainer.contributions_into(&batch, &mut explained)?;
+                    let explained = explainer.reasons(&batch, count)?;
                     found.scores.copy_from_slice(explained.scores());
                     oddities.append(explained.oddities().clone());
-                    found.reasons = found::reasons(explainer, &batch, &explained, self.args.reasons)?;
+                    found.reasons = found::reasons(explained.rows(), count);
                 }
                 None => self.detector.score_noting(&batch, &mut found.scores, &mut oddities)?,
             }
@@ -409,9 +421,3 @@ fn tell_of(threshold: Option<&Threshold>) {
     }
 }
 
-/// A column that was left out because it names rows, if the table has it.
-fn identifier(encoder: &Encoder, reader: &dyn Reader) -> Option<String> {
-    let left_out = encoder.left_out().iter().filter(|column| column.reason == Reason::Identifier);
-    let mut names = left_out.map(|column| &column.name);
-    names.find(|name| reader.unread().contains(name)).cloned()
-}

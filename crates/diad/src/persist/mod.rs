@@ -15,11 +15,13 @@ use crate::error::{ModelFault, file_error};
 use crate::function::{Curve, Functions, Grid, spaced};
 use crate::model::{Layer, Model, Selectors};
 use crate::origin::Digest;
-use crate::profile::{Profile, Spread, Together, Usual};
+use crate::profile::{Counts, Group, Groups, Profile, Ranges, Spread, Together, Usual};
 use crate::score::additive::{Additive, Part};
+use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
-    CALIBRATION, CHECKSUM, CalibrationHeader, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES, UNREADABLE_HEADER, VERSION,
+    CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES,
+    UNREADABLE_HEADER, VERSION,
     header_length, number, read_header, tensor_lengths,
 };
 
@@ -146,7 +148,8 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
     let times = columns.iter().any(|column| column.is_date() || column.gaps.is_some_and(|gaps| gaps.told));
     let calibration = detector.kept_calibration();
     let calibrated = calibration.is_some() || !profile.usual.is_empty();
-    let required = [times.then_some(TIMES), calibrated.then_some(CALIBRATION)];
+    let grouped = !profile.next.is_empty();
+    let required = [times.then_some(TIMES), grouped.then_some(GROUPS), calibrated.then_some(CALIBRATION)];
     let header = Header {
         requires: required.into_iter().flatten().map(str::to_owned).collect(),
         params: detector.params().clone(),
@@ -159,6 +162,9 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         column_spreads: profile.columns.iter().map(|spread| spread.values().len()).collect(),
         score_spread: profile.scores.values().len(),
         pairs: profile.pairs.iter().map(|pair| (pair.columns, pair.counts.len())).collect(),
+        counts: profile.counts.iter().map(|pair| (pair.columns, pair.cells.len())).collect(),
+        ranges: profile.ranges.iter().map(|pair| (pair.columns, pair.groups.len())).collect(),
+        next: !profile.next.is_empty(),
         usual: profile.usual.iter().map(|usual| usual.columns).collect(),
         origin: detector.origin().cloned(),
         bound: detector.bound(),
@@ -201,6 +207,16 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         let padding = pair.counts.len() % 2;
         bytes.extend(pair.counts.iter().chain(&[0][..padding]).flat_map(|count| count.to_le_bytes()));
     }
+    for Counts { cells, rest, .. } in &profile.counts {
+        for ([i, j], rows) in cells {
+            bytes.extend(i.to_le_bytes().into_iter().chain(j.to_le_bytes()).chain(rows.to_le_bytes()));
+        }
+        bytes.extend(rest.to_le_bytes());
+    }
+    for Group { rows, usual: [low, high] } in profile.ranges.iter().flat_map(|pair| &pair.groups) {
+        bytes.extend(rows.to_le_bytes().into_iter().chain(low.to_le_bytes()).chain(high.to_le_bytes()));
+    }
+    bytes.extend(profile.next.iter().flatten().flat_map(|x| x.to_le_bytes()));
     let usual = profile.usual.iter().flat_map(|usual| [usual.mean, usual.deviation, usual.rare]);
     bytes.extend(usual.flat_map(f32::to_le_bytes));
     bytes.extend(calibration.into_iter().flat_map(Calibration::scores).flat_map(|score| score.to_le_bytes()));
@@ -355,15 +371,48 @@ fn read_profile(
         }
         pairs.push(Together { columns, counts });
     }
-    let mut usual = Vec::with_capacity(header.usual.len());
+    let mut profile = Profile { columns, scores, pairs, ..Profile::unknown(0) };
+    read_groups(header, words, &mut profile).ok_or(SENSELESS)?;
     for &columns in &header.usual {
         let numbers = read_numbers(3, words)?;
         if numbers[1] < 0.0 || !(0.0..=1.0).contains(&numbers[2]) {
             return Err(SENSELESS);
         }
-        usual.push(Usual { columns, mean: numbers[0], deviation: numbers[1], rare: numbers[2] });
+        profile.usual.push(Usual { columns, mean: numbers[0], deviation: numbers[1], rare: numbers[2] });
     }
-    Ok(Profile { columns, scores, pairs, usual })
+    Ok(profile)
+}
+
+/// Counts of categories, what is usual in groups, and values next to the ends; nothing if they make no sense.
+fn read_groups(header: &Header, words: &mut impl Iterator<Item = u32>, profile: &mut Profile) -> Option<()> {
+    let encoder = &header.encoder;
+    let nodes: Vec<usize> = purify::nodes(encoder, profile).iter().map(Vec::len).collect();
+    for &(columns, count) in &header.counts {
+        let mut cells = Vec::new();
+        for _ in 0..count {
+            let (at, rows) = (words.next()?, words.next()?);
+            cells.push(([at as u16, (at >> 16) as u16], rows));
+        }
+        let counts = Counts { columns, cells, rest: words.next()? };
+        profile.counts.push(counts.is_sane(columns.map(|c| nodes[c as usize])).then_some(counts)?);
+    }
+    for &(columns, count) in &header.ranges {
+        let mut groups = Vec::new();
+        for _ in 0..count {
+            let (rows, low, high) = (words.next()?, words.next()?, words.next()?);
+            groups.push(Group { rows, usual: [low, high].map(f32::from_bits) });
+        }
+        let given = &encoder.columns()[columns[0] as usize];
+        let places = if given.positions() > 0 { given.places() } else { Vec::new() };
+        let cut = Groups::new(&profile.columns[columns[0] as usize], &places);
+        let ranges = Ranges { columns, groups };
+        profile.ranges.push(ranges.is_sane(&cut).then_some(ranges)?);
+    }
+    for _ in 0..if header.next { encoder.columns().len() } else { 0 } {
+        let next = [words.next()?, words.next()?].map(f32::from_bits);
+        profile.next.push(next.iter().all(|value| value.abs() <= 1.0).then_some(next)?);
+    }
+    Some(())
 }
 
 fn read_calibration(
