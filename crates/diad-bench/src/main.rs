@@ -18,9 +18,12 @@ mod summary;
 
 use clap::{Parser, Subcommand};
 
+use crate::guards::alerts::Alerts;
 use crate::guards::contest::Contest;
+use crate::guards::drift::DriftStudy;
 use crate::guards::few_labels::{MainTable, Tuning};
 use crate::guards::growth::Growth;
+use crate::guards::next::NextRows;
 use crate::guards::noise::Noise;
 use crate::guards::peers::Peers;
 use crate::guards::planted::PlantedRows;
@@ -45,6 +48,12 @@ struct Cli {
 enum Command {
     /// The default settings on 199 tables, against other detectors.
     Regressions(Options<Regressions>),
+    /// P-values and false discovery rates on rows never seen.
+    Alerts(Options<Alerts>),
+    /// Drift: false alarms, and changes that are there.
+    Drift(Options<DriftStudy>),
+    /// Which row to label next, with an oracle.
+    Next(Options<NextRows>),
     /// Made-up tables with known oddities: are they found, and for the right reason?
     Planted(Options<PlantedRows>),
     /// Whether reasons are small, the same with another seed, and shared by a column and its copy.
@@ -76,6 +85,9 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Regressions(options) => options.run(),
+        Command::Alerts(options) => options.run(),
+        Command::Drift(options) => options.run(),
+        Command::Next(options) => options.run(),
         Command::Planted(options) => options.run(),
         Command::Reasons(options) => options.run(),
         Command::Unsupervised(options) => options.run(),

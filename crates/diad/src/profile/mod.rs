@@ -217,6 +217,21 @@ pub struct Profile {
     /// Of each column of numbers, the values next to the smallest and to the largest, in the scale of its first feature; empty if
     /// the model does not remember them.
     pub next: Vec<[f32; 2]>,
+    /// What terms usually contribute to scores.
+    pub usual: Vec<Usual>,
+}
+
+/// What a term contributed to the scores of the training rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usual {
+    /// Its columns, the smaller number first; the same twice for a term of one column.
+    pub columns: [u32; 2],
+    /// The mean of its contributions.
+    pub mean: f32,
+    /// Their standard deviation.
+    pub deviation: f32,
+    /// The share of all rows that are rare because of it: what rare rows have of it, each row once.
+    pub rare: f32,
 }
 
 impl Profile {
@@ -229,6 +244,7 @@ impl Profile {
             counts: Vec::new(),
             ranges: Vec::new(),
             next: Vec::new(),
+            usual: Vec::new(),
         }
     }
 }

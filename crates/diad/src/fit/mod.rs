@@ -1,11 +1,13 @@
 //! From a table to a detector.
 
+mod unseen;
+
 use std::ops::ControlFlow;
 
 use crate::encode::{Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
-use crate::{Checkpoints, Detector, Error, Params, Result, recipe};
+use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, recipe};
 
 impl Params {
     /// Fits a detector to the rows of a table, without labels.
@@ -165,7 +167,13 @@ pub(crate) fn fit_encoded(
     };
     let detector = recipe::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
-    Ok(detector)
+    let detector = match unseen::calibration(params, &detector, matrix) {
+        Some(calibration) => detector.calibrated(calibration),
+        None => detector,
+    };
+    let usual = calibrate::usual(&detector, matrix);
+    tracing::info!("calibrated the score");
+    Ok(detector.knowing(usual))
 }
 
 /// As a fit of a table, for tests that have encoded rows.
