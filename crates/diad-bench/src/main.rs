@@ -10,6 +10,7 @@ mod picture;
 mod python;
 mod render;
 mod research;
+mod rivals;
 mod runs;
 mod sets;
 mod stats;
@@ -30,6 +31,7 @@ use crate::guards::small::Small;
 use crate::guards::speed::Speed;
 use crate::guards::unsupervised::Unsupervised;
 use crate::research::tuning::{Ablation, ValidationSize};
+use crate::rivals::Forests;
 use crate::study::Options;
 
 /// Measures DIAD against the paper, against other detectors and against PyTorch.
@@ -60,6 +62,8 @@ enum Command {
     Growth(Options<Growth>),
     /// AUC of other detectors on the same sets.
     Peers(Options<Peers>),
+    /// AUC of PIDForest and GIF, written from their papers.
+    Forests(Options<Forests>),
     /// AUC with few labels: the paper's table, and supervised methods on the same splits.
     FewLabels(Options<Tuning<MainTable>>),
     /// What each part of tuning is good for.
@@ -82,6 +86,7 @@ fn main() -> anyhow::Result<()> {
         Command::Contest(options) => options.run(),
         Command::Growth(options) => options.run(),
         Command::Peers(options) => options.run(),
+        Command::Forests(options) => options.run(),
         Command::FewLabels(options) => options.run(),
         Command::Ablation(options) => options.run(),
         Command::ValidationSize(options) => options.run(),

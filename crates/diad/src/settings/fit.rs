@@ -125,7 +125,7 @@ settings! {
         damping: f64 = 0.1, [above 0 to 1];
         /// How the sparsities of leaves become their weights: scaled over the layer, over each tree, by the paper's formula to the
         /// letter, or not at all
-        leaf_scale: LeafScale = LeafScale::Layer, [any];
+        leaf_scale: LeafScale = LeafScale::Layer, paper LeafScale::None, [any];
         /// Probability that a tree is left out of the loss at a step
         dropout: f64 = 0.75, [from 0 to below 1];
         /// Seed of every random choice
