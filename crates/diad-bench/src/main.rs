@@ -30,6 +30,7 @@ use crate::guards::regressions::Regressions;
 use crate::guards::small::Small;
 use crate::guards::speed::Speed;
 use crate::guards::unsupervised::Unsupervised;
+use crate::research::reproduce::Reproduce;
 use crate::research::tuning::{Ablation, ValidationSize};
 use crate::rivals::Forests;
 use crate::study::Options;
@@ -70,7 +71,8 @@ enum Command {
     Ablation(Options<Tuning<Ablation>>),
     /// Few labels with smaller validation parts.
     ValidationSize(Options<Tuning<ValidationSize>>),
-    /// The search for the default settings.
+    /// Every table of the paper, one after the other, and a page that puts them beside ours.
+    Reproduce(Reproduce),
     /// Small tables and tables of two-valued columns, against IsolationForest.
     Small(Options<Small>),
 }
@@ -90,6 +92,7 @@ fn main() -> anyhow::Result<()> {
         Command::FewLabels(options) => options.run(),
         Command::Ablation(options) => options.run(),
         Command::ValidationSize(options) => options.run(),
+        Command::Reproduce(options) => options.run(),
         Command::Small(options) => options.run(),
     }
 }

@@ -1,31 +1,40 @@
 //! PIDForest (Gopalan, Sharan, Wieder: PIDForest, anomaly detection via partial identification, NeurIPS 2019).
 //!
 //! Each tree takes a sample of rows and cuts the cube around all rows, one column at a time, into buckets whose sparsity (share of
-//! the volume over share of the rows) varies most. A row's score is an upper quantile over the trees of the logarithm of its
-//! leaf's sparsity. The best buckets are found exactly, where the authors' program approximates them.
+//! the volume over share of the rows) varies most; which column is cut is drawn, the likelier the more it varies. A larger sample says how many rows a
+//! leaf has, and a row's score is the median over the trees of the logarithm of its leaf's sparsity. The best buckets are found exactly, where the authors'
+//! program approximates them.
 
 use rayon::prelude::*;
 
 use super::Rows;
 use crate::guards::planted::random::Random;
-use crate::stats::quantile;
+use crate::stats::median;
 
-/// The authors' settings.
+/// The settings of the authors' experiments.
 const TREES: u64 = 50;
 const SAMPLE: usize = 100;
 const DEPTH: usize = 10;
-const BUCKETS: usize = 5;
-/// The quantile of the trees' scores that counts.
-const SHARE: f64 = 0.75;
+const BUCKETS: usize = 3;
+/// Rows by which the sparsity of leaves is estimated.
+const COUNTED: usize = 2000;
 /// How much better than no cut the best one must be.
 const GAIN: f64 = 1e-9;
 
+/// Buckets of a column between ascending cuts, and where their nodes lie.
 #[derive(Debug)]
-enum Node {
-    /// Buckets of a column between ascending cuts, and where their nodes lie.
-    Split { column: usize, cuts: Vec<f64>, children: Vec<usize> },
-    /// The logarithm of the sparsity.
-    Leaf(f64),
+struct Split {
+    column: usize,
+    cuts: Vec<f64>,
+    children: Vec<usize>,
+}
+
+/// A box: how it is cut, its share of the volume and then its sparsity, as logarithms.
+#[derive(Debug)]
+struct Node {
+    split: Option<Split>,
+    log_volume: f64,
+    score: f64,
 }
 
 /// One tree.
@@ -37,77 +46,113 @@ struct Tree {
 /// The scores of all rows: higher is more anomalous.
 pub fn scores(rows: &Rows, seed: u64) -> Vec<f64> {
     let cube = rows.ranges();
+    let counted = rows.sample(COUNTED, &mut Random::new(crate::data::mix(!seed)));
     let trees: Vec<Tree> = (0..TREES)
         .into_par_iter()
         .map(|tree| {
             let mut random = Random::new(crate::data::mix(seed) ^ tree);
             let sample = rows.sample(SAMPLE, &mut random);
             let mut grown = Tree { nodes: Vec::new() };
-            grown.grow(rows, &sample, &cube, Place { depth: 0, log_volume: 0.0, all: sample.len() });
+            grown.grow(rows, &sample, &cube, (0, 0.0), &mut random);
+            grown.weigh(rows, 0, &counted, counted.len());
             grown
         })
         .collect();
     let score = |row: usize| {
         let found: Vec<f64> = trees.iter().map(|tree| tree.score(rows, row)).collect();
-        quantile(&found, SHARE).unwrap_or(0.0)
+        median(&found).unwrap_or(0.0)
     };
     (0..rows.count()).into_par_iter().map(score).collect()
 }
 
-/// Where a node lies: how deep, in how much of the volume, in a tree of how many rows.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    depth: usize,
-    log_volume: f64,
-    all: usize,
-}
-
 impl Tree {
     /// Adds the node of some rows in a box, and all below it; returns where it is.
-    fn grow(&mut self, rows: &Rows, members: &[usize], space: &[[f64; 2]], place: Place) -> usize {
+    fn grow(
+        &mut self,
+        rows: &Rows,
+        members: &[usize],
+        space: &[[f64; 2]],
+        (depth, log_volume): (usize, f64),
+        random: &mut Random,
+    ) -> usize {
         let at = self.nodes.len();
-        // An empty bucket counts as half a row, so that its sparsity is finite.
-        let rows_here = (members.len() as f64).max(0.5);
-        self.nodes.push(Node::Leaf(place.log_volume - (rows_here / place.all as f64).ln()));
-        if place.depth == DEPTH || members.len() < 2 {
+        self.nodes.push(Node { split: None, log_volume, score: 0.0 });
+        if depth == DEPTH || members.len() < 2 {
             return at;
         }
-        let best = (0..rows.columns())
-            .filter_map(|column| {
-                let mut values: Vec<f64> = members.iter().map(|&row| rows.value(row, column)).collect();
-                let (worth, cuts) = best_buckets(&mut values, space[column])?;
-                Some((worth, column, cuts))
-            })
-            .reduce(|a, b| if b.0 > a.0 { b } else { a });
-        let Some((_, column, cuts)) = best else { return at };
+        let Some((column, cuts)) = chosen_cut(rows, members, space, random) else { return at };
         let mut children = Vec::new();
-        for bucket in 0..=cuts.len() {
-            let low = if bucket == 0 { f64::NEG_INFINITY } else { cuts[bucket - 1] };
-            let high = cuts.get(bucket).copied().unwrap_or(f64::INFINITY);
-            let inside = |row: &usize| (low..high).contains(&rows.value(*row, column));
-            let inner: Vec<usize> = members.iter().copied().filter(inside).collect();
+        for (bucket, inner) in parted(rows, members, column, &cuts).iter().enumerate() {
+            let [low, high] = space[column];
             let mut part = space.to_vec();
-            part[column] = [low.max(space[column][0]), high.min(space[column][1])];
-            let length = |range: [f64; 2]| range[1] - range[0];
-            let share = length(part[column]) / length(space[column]);
-            let below = Place { depth: place.depth + 1, log_volume: place.log_volume + share.ln(), ..place };
-            children.push(self.grow(rows, &inner, &part, below));
+            part[column] =
+                [if bucket == 0 { low } else { cuts[bucket - 1] }, cuts.get(bucket).copied().unwrap_or(high)];
+            let share = (part[column][1] - part[column][0]) / (high - low);
+            children.push(self.grow(rows, inner, &part, (depth + 1, log_volume + share.ln()), random));
         }
-        self.nodes[at] = Node::Split { column, cuts, children };
+        self.nodes[at].split = Some(Split { column, cuts, children });
         at
     }
 
-    fn score(&self, rows: &Rows, row: usize) -> f64 {
-        let mut at = 0;
-        loop {
-            match &self.nodes[at] {
-                Node::Leaf(score) => return *score,
-                Node::Split { column, cuts, children } => {
-                    at = children[cuts.partition_point(|&cut| cut <= rows.value(row, *column))];
-                }
-            }
+    /// Sets the sparsity of a node and of all below it by the rows in it. A box without rows is cut no further; it counts as half
+    /// a row, so that its sparsity is finite.
+    fn weigh(&mut self, rows: &Rows, at: usize, members: &[usize], all: usize) {
+        let count = (members.len() as f64).max(0.5);
+        self.nodes[at].score = self.nodes[at].log_volume - (count / all as f64).ln();
+        let Some(split) = self.nodes[at].split.take() else { return };
+        if members.is_empty() {
+            return;
         }
+        for (&child, inner) in split.children.iter().zip(&parted(rows, members, split.column, &split.cuts)) {
+            self.weigh(rows, child, inner, all);
+        }
+        self.nodes[at].split = Some(split);
     }
+
+    fn score(&self, rows: &Rows, row: usize) -> f64 {
+        let mut node = &self.nodes[0];
+        while let Some(split) = &node.split {
+            node = &self.nodes[split.children[bucket(&split.cuts, rows.value(row, split.column))]];
+        }
+        node.score
+    }
+}
+
+fn bucket(cuts: &[f64], value: f64) -> usize {
+    cuts.partition_point(|&cut| cut <= value)
+}
+
+/// Rows by the bucket they fall into.
+fn parted(rows: &Rows, members: &[usize], column: usize, cuts: &[f64]) -> Vec<Vec<usize>> {
+    let mut parts = vec![Vec::new(); cuts.len() + 1];
+    for &row in members {
+        parts[bucket(cuts, rows.value(row, column))].push(row);
+    }
+    parts
+}
+
+/// A column drawn by how much its best cuts gain, and those cuts.
+fn chosen_cut(
+    rows: &Rows,
+    members: &[usize],
+    space: &[[f64; 2]],
+    random: &mut Random,
+) -> Option<(usize, Vec<f64>)> {
+    let mut found: Vec<(f64, usize, Vec<f64>)> = (0..rows.columns())
+        .filter_map(|column| {
+            let mut values: Vec<f64> = members.iter().map(|&row| rows.value(row, column)).collect();
+            let (worth, cuts) = best_buckets(&mut values, space[column])?;
+            Some((worth - 1.0, column, cuts))
+        })
+        .collect();
+    let mut left = random.share() * found.iter().map(|(gain, ..)| gain).sum::<f64>();
+    let place = found.iter().position(|(gain, ..)| {
+        left -= gain;
+        left <= 0.0
+    });
+    let last = found.len().checked_sub(1)?;
+    let (_, column, cuts) = found.swap_remove(place.unwrap_or(last));
+    Some((column, cuts))
 }
 
 /// The cuts of an interval into at most [`BUCKETS`] buckets with the largest Σ volume² / rows, both as shares, and that sum;
@@ -205,11 +250,11 @@ mod tests {
     #[test]
     fn a_row_far_out_scores_highest() {
         let mut random = Random::new(3);
-        let mut columns = vec![(0..400).map(|_| random.normal()).collect::<Vec<f64>>(); 2];
-        columns[1] = (0..400).map(|_| random.normal()).collect();
-        columns[0][7] = 25.0;
+        let mut columns: Vec<Vec<f64>> =
+            (0..2).map(|_| (0..SAMPLE).map(|_| random.normal()).collect()).collect();
+        columns.iter_mut().for_each(|column| column[7] = 25.0);
         let scores = scores(&Rows::new(columns), 0);
-        let highest = (0..400).fold(0, |a, b| if scores[b] > scores[a] { b } else { a });
+        let highest = (0..SAMPLE).fold(0, |a, b| if scores[b] > scores[a] { b } else { a });
         assert_eq!(highest, 7);
     }
 }
