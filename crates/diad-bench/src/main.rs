@@ -10,6 +10,7 @@ mod picture;
 mod python;
 mod render;
 mod research;
+mod rivals;
 mod runs;
 mod sets;
 mod stats;
@@ -33,7 +34,9 @@ use crate::guards::regressions::Regressions;
 use crate::guards::small::Small;
 use crate::guards::speed::Speed;
 use crate::guards::unsupervised::Unsupervised;
+use crate::research::reproduce::Reproduce;
 use crate::research::tuning::{Ablation, ValidationSize};
+use crate::rivals::Forests;
 use crate::study::Options;
 
 /// Measures DIAD against the paper, against other detectors and against PyTorch.
@@ -72,12 +75,16 @@ enum Command {
     Growth(Options<Growth>),
     /// AUC of other detectors on the same sets.
     Peers(Options<Peers>),
+    /// AUC of PIDForest and GIF, written from their papers.
+    Forests(Options<Forests>),
     /// AUC with few labels: the paper's table, and supervised methods on the same splits.
     FewLabels(Options<Tuning<MainTable>>),
     /// What each part of tuning is good for.
     Ablation(Options<Tuning<Ablation>>),
     /// Few labels with smaller validation parts.
     ValidationSize(Options<Tuning<ValidationSize>>),
+    /// Every table of the paper, one after the other, and a page that puts them beside ours.
+    Reproduce(Reproduce),
     /// Small tables and tables of two-valued columns, against IsolationForest.
     Small(Options<Small>),
 }
@@ -97,9 +104,11 @@ fn main() -> anyhow::Result<()> {
         Command::Contest(options) => options.run(),
         Command::Growth(options) => options.run(),
         Command::Peers(options) => options.run(),
+        Command::Forests(options) => options.run(),
         Command::FewLabels(options) => options.run(),
         Command::Ablation(options) => options.run(),
         Command::ValidationSize(options) => options.run(),
+        Command::Reproduce(options) => options.run(),
         Command::Small(options) => options.run(),
     }
 }

@@ -185,9 +185,13 @@ fn info_shows_settings_and_columns() {
       warmup           10
       learning-rate    0.001
       anneal           10
+      annealing        linear
       min-temperature  0.1
+      final-splits     soft
+      match-gradient   both
       smoothing        50.0
       damping          0.1
+      leaf-scale       layer
       dropout          0.75
       seed             0
 

@@ -19,7 +19,22 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from ._types import Callback, Floats, Labels, Names, Path, Preset, Scale, Seed, Table, TuneSettings
+    from ._types import (
+        Annealing,
+        Callback,
+        FinalSplits,
+        Floats,
+        Labels,
+        LeafScale,
+        MatchGradient,
+        Names,
+        Path,
+        Preset,
+        Scale,
+        Seed,
+        Table,
+        TuneSettings,
+    )
 
 
 class Base:
@@ -71,9 +86,13 @@ class Base:
         warmup: int | None = None,
         learning_rate: float | None = None,
         anneal: int | None = None,
+        annealing: Annealing | None = None,
         min_temperature: float | None = None,
+        final_splits: FinalSplits | None = None,
+        match_gradient: MatchGradient | None = None,
         smoothing: float | None = None,
         damping: float | None = None,
+        leaf_scale: LeafScale | None = None,
         dropout: float | None = None,
         # End of the settings.
     ) -> None:

@@ -30,6 +30,10 @@ Described: TypeAlias = tuple[str, str, str, str | None, str | None, str]
 
 # Settings, written by `cargo xtask settings`.
 Scale: TypeAlias = Literal["linear", "asinh", "both"]
+Annealing: TypeAlias = Literal["linear", "logarithmic"]
+FinalSplits: TypeAlias = Literal["soft", "hard"]
+MatchGradient: TypeAlias = Literal["both", "later"]
+LeafScale: TypeAlias = Literal["layer", "tree", "literal", "none"]
 Loss: TypeAlias = Literal["auc", "bce"]
 Learner: TypeAlias = Literal["functions", "descent"]
 

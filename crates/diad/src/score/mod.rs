@@ -93,7 +93,7 @@ impl Workspace {
 impl Detector {
     /// A detector of a trained model.
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
-        let wiring = exact::wired(&model, params.min_temperature);
+        let wiring = exact::wired(&model, params.final_temperature());
         let profile = Profile::unknown(encoder.columns().len());
         let penalties = Penalties::new(encoder.columns().len());
         Self {
