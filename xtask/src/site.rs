@@ -10,6 +10,8 @@ use anyhow::{Context, Result};
 use crate::python::Environment;
 use crate::{cargo, check, root, target};
 
+const REPOSITORY: &str = "https://github.com/diad-project/diad";
+
 /// What builds the site.
 const TOOLS: [&str; 3] = ["mkdocs-material>=9,<10", "mkdocstrings[python]>=0.27,<2", "numpy"];
 
@@ -58,6 +60,17 @@ fn command_page() -> Result<String> {
     Ok(page)
 }
 
+/// Links to files that are no pages lead to the repository.
+fn outward(page: &str) -> String {
+    ["crates", "bench", "fixtures", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].iter().fold(
+        page.to_owned(),
+        |page, place| {
+            let there = format!("]({REPOSITORY}/blob/main/{place}");
+            page.replace(&format!("](../../{place}"), &there).replace(&format!("](../{place}"), &there)
+        },
+    )
+}
+
 /// Copies a folder with all that is in it.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
@@ -66,6 +79,9 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
             copy(&entry.path(), &target)?;
+        } else if target.extension().is_some_and(|end| end == "md") {
+            let page = fs::read_to_string(entry.path())?;
+            fs::write(&target, outward(&page)).with_context(|| format!("cannot write {}", target.display()))?;
         } else {
             fs::copy(entry.path(), &target)
                 .with_context(|| format!("cannot copy {}", entry.path().display()))?;

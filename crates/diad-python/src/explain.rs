@@ -135,7 +135,7 @@ impl Model {
             Ok((rows.len(), columns))
         })?;
         let width = self.detector.encoder().columns().len();
-        Ok(PyArray1::from_vec(py, columns).reshape([width, rows])?)
+        PyArray1::from_vec(py, columns).reshape([width, rows])
     }
 
     /// Changes of one or two columns that bring the score of the first row of a table below a threshold.

@@ -12,7 +12,7 @@ use crate::error::raise;
 pub fn params(preset: &str, given: &Bound<'_, PyDict>, seed: u64) -> PyResult<Params> {
     let given = values(given)?;
     let given = given.iter().map(|(name, value)| (name.as_str(), value.clone()));
-    let declared = || Params::declared().into_iter();
+    let declared = || Params::declared().iter();
     Ok(Params::of(preset, given).map_err(|error| raise_setting(error, declared()))?.seed(seed))
 }
 

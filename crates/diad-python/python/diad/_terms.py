@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,9 +38,23 @@ class Terms:
 
     def __init__(self, model: Model, edits: Edits | None = None) -> None:
         self.model, self.edits = model, edits or Edits()
-        self.intercept, found = model.terms()
-        self._places = [place for place in range(len(found)) if self.edits.factors.get(place) != 0.0]
-        self._found = found
+
+    @cached_property
+    def _whole(self) -> tuple[float, list[tuple[str, list[int], float]]]:
+        return self.model.terms()
+
+    @property
+    def intercept(self) -> float:
+        """The constant part of every score."""
+        return self._whole[0]
+
+    @property
+    def _found(self) -> list[tuple[str, list[int], float]]:
+        return self._whole[1]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return [place for place in range(len(self._found)) if self.edits.factors.get(place) != 0.0]
 
     @property
     def names(self) -> list[str]:

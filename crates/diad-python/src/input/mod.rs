@@ -87,16 +87,18 @@ pub fn hold(table: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if is_ready {
         return Ok(table);
     }
-    if table.hasattr("to_frame")? {
+    // Types are asked: pandas looks for what it lacks among the names of columns, and works out what it has.
+    let kind = table.get_type();
+    if kind.hasattr("iloc")? && kind.hasattr("dtypes")? && !kind.hasattr("to_frame")? {
+        return Ok(Bound::new(py, Frame::of(&table)?)?.into_any());
+    }
+    if kind.hasattr("to_frame")? {
         return Err(PyTypeError::new_err(
             "a series is one column, and a table has rows and columns; give series.to_frame()",
         ));
     }
-    if table.hasattr("collect_schema")? && table.hasattr("collect")? {
+    if kind.hasattr("collect_schema")? && !by_arrow(&table)? {
         return Err(PyTypeError::new_err("a lazy frame has no rows yet; give frame.collect()"));
-    }
-    if table.hasattr("iloc")? && table.hasattr("dtypes")? {
-        return Ok(Bound::new(py, Frame::of(&table)?)?.into_any());
     }
     if by_arrow(&table)? {
         return Ok(Bound::new(py, Held::of(&table)?)?.into_any());
