@@ -62,13 +62,12 @@ fn command_page() -> Result<String> {
 
 /// Links to files that are no pages lead to the repository.
 fn outward(page: &str) -> String {
-    ["crates", "bench", "fixtures", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].iter().fold(
-        page.to_owned(),
-        |page, place| {
+    ["crates", "bench", "fixtures", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+        .iter()
+        .fold(page.to_owned(), |page, place| {
             let there = format!("]({REPOSITORY}/blob/main/{place}");
             page.replace(&format!("](../../{place}"), &there).replace(&format!("](../{place}"), &there)
-        },
-    )
+        })
 }
 
 /// Copies a folder with all that is in it.
@@ -81,7 +80,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
             copy(&entry.path(), &target)?;
         } else if target.extension().is_some_and(|end| end == "md") {
             let page = fs::read_to_string(entry.path())?;
-            fs::write(&target, outward(&page)).with_context(|| format!("cannot write {}", target.display()))?;
+            fs::write(&target, outward(&page))
+                .with_context(|| format!("cannot write {}", target.display()))?;
         } else {
             fs::copy(entry.path(), &target)
                 .with_context(|| format!("cannot copy {}", entry.path().display()))?;
