@@ -30,7 +30,7 @@ pub struct ColumnRoles {
     /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
     #[arg(long, value_name = "COL")]
     numeric: Vec<String>,
-    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy); each column tells by itself where it can
+    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy) [default: detected for each column]
     #[arg(long, value_name = "ORDER")]
     dates: Option<Order>,
 }

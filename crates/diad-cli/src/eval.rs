@@ -24,7 +24,7 @@ pub struct Args {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing in a column that had no gaps in training
     #[arg(long)]
     strict: bool,
 }

@@ -38,7 +38,7 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How much memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
+    /// Memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     max_memory: Option<usize>,
     /// The sheet of a workbook to read [default: the first]
@@ -47,7 +47,7 @@ struct Cli {
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// Format of the messages on standard error
+    /// Format of the messages on stderr
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = log::Format::Text)]
     log_format: log::Format,
 }
@@ -90,8 +90,8 @@ Examples:
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad";
 
 const CONVENTIONS: &str = "\
-Results go to standard output, everything else to standard error. After an error there is one sentence on standard error
-that says what to do, and no file is left half-written.
+Results go to standard output, everything else to standard error. An error is reported as one
+sentence that says what to do, and leaves no half-written file.
 
 Exit codes:
   0    done

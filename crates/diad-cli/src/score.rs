@@ -35,7 +35,7 @@ pub struct Args {
     /// Compute exact scores instead of using tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
-    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing in a column that had no gaps in training
     #[arg(long)]
     strict: bool,
 }
@@ -43,8 +43,8 @@ pub struct Args {
 const EXAMPLES: &str = "\
 The output has the columns row and score, in the order of the table. Rows are counted from 0.
 Columns of the table that the model does not know are not used, with a note.
-Every row is scored. A cell that cannot be read, is infinite, or is missing where none was in the training counts as rarer
-than any value of its column, and is told of on standard error.
+Every row is scored. A cell that cannot be read, is infinite, or is missing in a column that had no gaps in training counts as rarer
+than any value of its column, and is reported on standard error.
 A file is written whole or not at all. With -o -, rows are written as they are scored: after an error,
 those before it are already out.
 

@@ -20,6 +20,8 @@ mod recipe;
 mod rng;
 mod score;
 pub mod settings;
+#[cfg(test)]
+mod tests;
 mod train;
 mod tune;
 mod whole;

@@ -205,7 +205,7 @@ class LocalExplanation:
         if key is None:
             return [self.data(row) for row in range(len(self))]
         if not 0 <= key < len(self):
-            raise IndexError(f"there is no row {key}; the table has {len(self)} rows, and the first is row 0")
+            raise IndexError(f"there is no row {key}; the table has {len(self)} rows, numbered from 0")
         values, standings = self._words[key], self._standings[key]
         return {
             "type": "univariate",

@@ -6,6 +6,9 @@ mod engine;
 mod exact;
 mod lookup;
 mod odd;
+pub(crate) mod pieces;
+pub(crate) mod purify;
+mod side_by_side;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,7 +30,7 @@ use lookup::{Lookup, Places};
 use odd::Penalties;
 use rayon::prelude::*;
 
-/// Rows of a part of a table that one of several threads reads and scores.
+/// Rows that a thread reads and scores at a time.
 const SHARED_ROWS: usize = 2048;
 
 /// A trained anomaly detector.
@@ -47,7 +50,7 @@ pub struct Detector {
     held: bool,
     profile: Profile,
     origin: Option<Origin>,
-    /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
+    /// The largest difference between the compiled score and the exact one, where it is small enough to be used.
     bound: Option<f64>,
     /// The compiled score, made when it is first needed.
     compiled: OnceLock<Option<Compiled>>,
@@ -58,6 +61,7 @@ pub struct Detector {
 }
 
 /// A block of rows on its way through the pieces of a score.
+#[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,
@@ -143,13 +147,13 @@ impl Detector {
         Self { profile, penalties, ..self }
     }
 
-    /// What it remembers of the training rows.
+    /// What it remembers about the training rows.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids; or those of
-    /// the compiled score.
+    /// The number of pieces that add up to the score: groups of trees of the same features, then curves, then grids; or those
+    /// of the compiled score.
     pub(crate) fn pieces(&self) -> usize {
         self.compiled().map_or_else(|| self.exact().pieces(), Compiled::pieces)
     }
@@ -176,7 +180,7 @@ impl Detector {
         self.exact().begin(work);
     }
 
-    /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
+    /// The values of a piece for every row of a block that work has begun on, and its factor in the score.
     pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> (&'a [Lane<f32>], f64) {
         let Some(compiled) = self.compiled() else { return self.exact().piece(piece, work) };
         let Workspace { block, cursor, values, .. } = work;
@@ -185,7 +189,7 @@ impl Detector {
         (values, 1.0)
     }
 
-    /// What is taken from the sum of all pieces.
+    /// The constant that is subtracted from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
         self.compiled().map_or(f64::from(self.additive.shift), |compiled| -compiled.shift())
     }
@@ -250,14 +254,14 @@ impl Detector {
         self.training_rows
     }
 
-    /// The same detector, for which a cell that does not fit its column is an error from now on: one that cannot be read, is
-    /// infinite, or is missing where none was in the training. Otherwise it is a value of its own, rarer than all others.
+    /// The same detector, with cells that do not fit their column as errors: those that cannot be read, are infinite, or are
+    /// missing in a column that had no gaps in training. Otherwise such a cell counts as a value of its own, rarer than all others.
     #[must_use]
     pub fn strictly(self) -> Self {
         Self { strict: true, ..self }
     }
 
-    /// What to read from a table whose rows are to be scored.
+    /// The columns to read from a table that is to be scored.
     pub fn selection(&self) -> Selection {
         if self.strict { self.encoder.selection() } else { self.encoder.lenient_selection() }
     }
@@ -351,7 +355,7 @@ impl Detector {
                 Ok(oddities)
             };
             let parts = scores.par_chunks_mut(SHARED_ROWS).enumerate();
-            // The first error is that of the first rows, whoever was first.
+            // The error reported is that of the first rows, whichever thread failed first.
             let done: Vec<Result<Oddities>> = parts.map_init(Vec::new, part).collect();
             for more in done {
                 oddities.append(more?);

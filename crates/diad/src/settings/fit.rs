@@ -52,11 +52,11 @@ settings! {
         attention: usize = 12, [from 1 to 256];
         /// Share of the features a tree may choose from (at least two)
         feature_share: f64 = 0.15, paper 0.4, [above 0 to 1];
-        /// Most features a tree may use: 2 for a GA²M, 1 for a GAM
+        /// Maximum number of features a tree may use: 2 for a GA²M, 1 for a GAM
         interactions: usize = 2, [from 1 to 2, "1 (GAM) or 2 (GA2M)"];
         /// Rows per training step, and uniform points per step
         batch: usize = 2048, [from 16 to 65536];
-        /// Training steps; few steps shorten the warm-up and the annealing to half of them
+        /// Training steps; warm-up and annealing are shortened to at most half of them
         steps: usize = 1000, paper 2000, [from 1 to 10000000];
         /// Steps over which the learning rate rises to its full value
         warmup: usize = 500, paper 1000, ["at most the number of steps"];
@@ -72,7 +72,7 @@ settings! {
         damping: f64 = 0.1, [above 0 to 1];
         /// Probability that a tree is left out of the loss at a step
         dropout: f64 = 0.75, [from 0 to below 1];
-        /// Seed of every random choice
+        /// Random seed
         seed: u64 = 0, [any];
     }
 }
@@ -83,7 +83,7 @@ impl Params {
         Self::with_values_of_the_paper()
     }
 
-    /// The same settings for so many steps: few steps shorten the warm-up and the annealing to half of them.
+    /// The same settings with another number of steps; warm-up and annealing are shortened to at most half of them.
     ///
     /// ```
     /// use diad::Params;
@@ -95,7 +95,8 @@ impl Params {
         Self { steps, warmup: self.warmup.min(steps / 2), anneal: self.anneal.min(steps / 2), ..self }
     }
 
-    /// A preset by its name, with settings given by theirs. Few steps shorten the warm-up and the annealing of the preset.
+    /// A preset by its name, with settings given by theirs. If the steps are among them, the preset's warm-up and annealing are
+    /// shortened to at most half of them.
     ///
     /// ```
     /// use diad::{Params, settings::Value};

@@ -23,7 +23,7 @@ use snapshot::{Keeper, Snapshot};
 use trainer::{StepPlan, Trainer};
 pub use work::Work;
 
-/// Where a fit stands, after each step.
+/// The state of a fit after a step.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Progress {
@@ -39,7 +39,7 @@ pub struct Progress {
     pub work: Work,
 }
 
-/// Who hears of each step and may stop.
+/// Called after each step; may stop the training.
 pub type Observe<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + 'a);
 
 /// Trains the trees on some features of an encoded matrix, resuming from what a keeper has and giving it snapshots. `observe` is called after

@@ -38,16 +38,8 @@ pub(super) fn first(interactions: usize, scale: Scale) -> Detector {
 
 /// A small detector of these settings.
 fn first_of(params: &Params) -> Detector {
-    let params = Params {
-        layers: 2,
-        trees: 6,
-        attention: 3,
-        steps: 30,
-        warmup: 5,
-        anneal: 10,
-        batch: 128,
-        ..params.clone()
-    };
+    let few = Params { layers: 2, trees: 6, attention: 3, batch: 128, ..params.clone() };
+    let params = Params { steps: 30, warmup: 5, anneal: 10, ..few };
     let table = table(400, |_, _| false);
     let (encoder, matrix) = Encoder::fit_encode(&table, &[LABEL], params.scale).unwrap();
     crate::fit::fit(&params, encoder, &matrix).unwrap()
@@ -305,15 +297,8 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         Table::new(names, columns).unwrap()
     };
     let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Asinh).unwrap();
-    let params = Params {
-        scale: Scale::Asinh,
-        trees: 6,
-        steps: 10,
-        warmup: 2,
-        anneal: 5,
-        batch: 64,
-        ..Params::default()
-    };
+    let few = Params { scale: Scale::Asinh, trees: 6, batch: 64, ..Params::default() };
+    let params = Params { steps: 10, warmup: 2, anneal: 5, ..few };
     let first = crate::fit::fit(&params, encoder, &matrix).unwrap();
     let (labelled, valid) = (read(&first, &wide(120, 2)), read(&first, &wide(120, 3)));
     for valid in [None, Some(&valid)] {

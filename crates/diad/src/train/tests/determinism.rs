@@ -26,17 +26,7 @@ fn data(rows: usize, columns: usize) -> (Encoder, Matrix) {
 }
 
 fn small() -> Params {
-    Params {
-        layers: 2,
-        trees: 8,
-        outputs: 2,
-        steps: 30,
-        warmup: 10,
-        anneal: 15,
-        batch: 128,
-        seed: 5,
-        ..Params::default()
-    }
+    Params { seed: 5, ..crate::tests::small() }
 }
 
 fn fit_on(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Detector {

@@ -3,6 +3,7 @@
 //! parameters.
 
 use crate::model::{Model, Selectors};
+use crate::tests::entmoid;
 
 /// What the method adds to a match before its logarithm.
 const MATCH_FLOOR: f64 = 1e-6;
@@ -33,16 +34,6 @@ pub fn entmax15(z: &[f64]) -> Vec<f64> {
         }
     }
     z.iter().map(|z| (z / 2.0 - low).max(0.0).powi(2)).collect()
-}
-
-pub fn entmoid15(x: f64) -> f64 {
-    let a = x.abs();
-    let mut tau = (a + (8.0 - a * a).max(0.0).sqrt()) / 2.0;
-    if tau <= a {
-        tau = 2.0;
-    }
-    let r = (tau - a).max(0.0).powi(2) / 4.0;
-    if x >= 0.0 { 1.0 - r } else { r }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -135,7 +126,7 @@ pub fn run(model: &Model<f64>, temperature: f64, rows: &[Vec<f64>]) -> Plain {
             for c in 0..shape.depth {
                 let split = t * shape.depth + c;
                 let place = (v[c % 2] - layer.thresholds[split]) * (-layer.log_slopes[split]).exp();
-                let h = entmoid15(place / temperature);
+                let h = entmoid(place / temperature);
                 let right: Vec<f64> = e.iter().map(|e| e * (1.0 - h)).collect();
                 e.iter_mut().for_each(|e| *e *= h);
                 e.extend(right);

@@ -1,18 +1,19 @@
 //! What a model remembers of its training rows: how the values of each column and the scores were spread, and which
 //! values of two columns came together. Explanations need it; scores do not.
 
-use crate::function::locate;
+mod groups;
+mod together;
 
-/// Most values at which a spread is kept.
+pub use groups::{Group, Groups, LEAST_ROWS, MOST_GROUPS, Ranges};
+pub use together::{Cell, Counts, MOST_CELLS, MOST_PAIRS, Together};
+
+/// The largest number of values at which a spread is kept.
 const VALUES: usize = 129;
 /// Nodes of a column at which terms are purified: as many equally spaced over its range, and as many between which
 /// equally many rows lie. Columns of few values have a node for each.
 const NODES: usize = 8;
 /// Most nodes of a column.
 pub const MOST_NODES: usize = 2 * NODES;
-
-/// Most pairs of columns that are counted together.
-pub const MOST_PAIRS: usize = 1000;
 
 /// How some numbers are spread: the shares of them below and up to certain values, ascending.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +45,7 @@ impl Spread {
         Self { values: vec![-1.0, 1.0], below: vec![0.0, 1.0], up_to: vec![0.0, 1.0] }
     }
 
-    /// Adds the ends of the whole range, of which a sample may not have heard.
+    /// Adds the ends of the whole range, which a sample may have missed.
     pub fn reaching(mut self, low: f32, high: f32, rows: u64) -> Self {
         let one = (1.0 / rows.max(1) as f64) as f32;
         if self.values.first().is_some_and(|&first| low < first) {
@@ -70,7 +71,7 @@ impl Spread {
         [&self.values, &self.below, &self.up_to]
     }
 
-    /// A spread of its parts, unless they make no sense.
+    /// A spread made of its parts; `None` if they are inconsistent.
     pub fn from_tensors([values, below, up_to]: [Vec<f32>; 3]) -> Option<Self> {
         let shares: Vec<f32> = below.iter().zip(&up_to).flat_map(|(&below, &up_to)| [below, up_to]).collect();
         let ascending = values.windows(2).all(|pair| pair[0] < pair[1]);
@@ -83,7 +84,7 @@ impl Spread {
         (sane && ascending && finite).then_some(Self { values, below, up_to })
     }
 
-    /// Most values that a spread has: those found in the numbers, and the ends of their range.
+    /// The largest number of values a spread has: those found in the numbers, and the ends of their range.
     pub const fn most_values() -> usize {
         VALUES + 2
     }
@@ -200,56 +201,6 @@ fn level(i: usize) -> f64 {
     u * u * (3.0 - 2.0 * u)
 }
 
-impl Profile {
-    /// How many training rows are near the nodes of two columns, the second column the fastest index: as they were counted, or
-    /// as if the columns knew nothing of each other.
-    pub fn together(&self, columns: [usize; 2], nodes: [&[f32]; 2]) -> Vec<f64> {
-        let known = |pair: &&Together| pair.columns.map(|column| column as usize) == columns;
-        if let Some(pair) = self.pairs.iter().find(known) {
-            return pair.counts.iter().map(|&count| f64::from(count)).collect();
-        }
-        let [first, second] = [0, 1].map(|side| {
-            let mut margin = vec![0.0; nodes[side].len()];
-            for (value, weight) in self.columns[columns[side]].weights() {
-                let (node, share) = locate(f64::from(value), nodes[side]);
-                margin[node] += weight * (1.0 - share);
-                margin[node + 1] += weight * share;
-            }
-            margin
-        });
-        first.iter().flat_map(|a| second.iter().map(move |b| a * b)).collect()
-    }
-}
-
-/// How often the values of two columns came together, at the nodes of both.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Together {
-    /// The two columns, the smaller number first.
-    pub columns: [u32; 2],
-    /// Counts at the nodes in proportion to the largest, the second column the fastest index.
-    pub counts: Vec<u16>,
-}
-
-impl Together {
-    /// Counts rows: each is shared among the four nodes around it.
-    pub fn count(columns: [u32; 2], nodes: [&[f32]; 2], rows: impl Iterator<Item = [f32; 2]>) -> Self {
-        let across = nodes[1].len();
-        let mut counts = vec![0.0f64; nodes[0].len() * across];
-        for [x, y] in rows {
-            let ((i, a), (j, b)) = (locate(f64::from(x), nodes[0]), locate(f64::from(y), nodes[1]));
-            for (di, wa) in [(0, 1.0 - a), (1, a)] {
-                for (dj, wb) in [(0, 1.0 - b), (1, b)] {
-                    counts[(i + di) * across + j + dj] += wa * wb;
-                }
-            }
-        }
-        let largest = counts.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let counts =
-            counts.iter().map(|count| (count / largest * f64::from(u16::MAX)).round() as u16).collect();
-        Self { columns, counts }
-    }
-}
-
 /// What a model remembers of its training rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
@@ -257,14 +208,28 @@ pub struct Profile {
     pub columns: Vec<Spread>,
     /// How the scores are spread.
     pub scores: Spread,
-    /// Pairs of columns; of others, the columns are taken for independent.
+    /// Pairs of columns of numbers, ascending.
     pub pairs: Vec<Together>,
+    /// Pairs of columns with categories or few values, ascending. Columns of other pairs are taken for independent.
+    pub counts: Vec<Counts>,
+    /// Where most rows of each group of one column lie in another, ascending.
+    pub ranges: Vec<Ranges>,
+    /// Of each column of numbers, the values next to the smallest and to the largest, in the scale of its first feature; empty if
+    /// the model does not remember them.
+    pub next: Vec<[f32; 2]>,
 }
 
 impl Profile {
-    /// Nothing is known: every column is spread evenly.
+    /// Without any knowledge: every column is spread evenly.
     pub fn unknown(columns: usize) -> Self {
-        Self { columns: vec![Spread::even(); columns], scores: Spread::even(), pairs: Vec::new() }
+        Self {
+            columns: vec![Spread::even(); columns],
+            scores: Spread::even(),
+            pairs: Vec::new(),
+            counts: Vec::new(),
+            ranges: Vec::new(),
+            next: Vec::new(),
+        }
     }
 }
 
