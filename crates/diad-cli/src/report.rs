@@ -98,6 +98,7 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         settings: detector.params().listed(),
         scores: &scored.scores,
         labels: scored.labels.as_deref(),
+        threshold: None,
         listed: Rows { numbers: &top, table: &table },
     };
     let html = stop::at_once(|| report.html())?;
