@@ -48,10 +48,7 @@ fn rows_are_explained_in_words() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("Row 7: score ") && lines[0].ends_with("of the training rows"), "{text}");
     assert!(lines.iter().any(|line| line.starts_with("Row 3: score ")), "{text}");
-    assert!(
-        lines[1].contains(" rows") && (lines[1].contains("x = ") || lines[1].contains("y = ")),
-        "{text}"
-    );
+    assert!(lines[1].contains(" rows") && (lines[1].contains("x = ") || lines[1].contains("y = ")), "{text}");
     assert!(
         lines[3].ends_with(" 1 other terms") && lines[4].ends_with("every row starts from this"),
         "{text}"

@@ -205,21 +205,21 @@ impl Explainer<'_> {
         if given.is_date() {
             return self.far_date(column, value);
         }
+        // Ends that several rows have are next to themselves.
+        let [next_low, next_high] = *self.detector.profile().next.get(column)?;
         let original = |scaled: f32| self.scalers[column].original(scaled);
-        let [next_low, next_high] = self.detector.profile().next.get(column)?.map(original);
-        let is_number_alone = |end: f64, next: f64| is_number && value == end && end != next;
-        if is_number_alone(high, next_high) {
-            return Some(match is_many(high, next_high) {
-                true => format!("{} the next largest of {} rows", times(high / next_high), rows()),
+        if is_number && value == high && next_high < 1.0 {
+            let next = original(next_high);
+            return Some(match is_many(high, next) {
+                true => format!("{} the next largest of {} rows", times(high / next), rows()),
                 false => format!("the largest of {} rows", rows()),
             });
         }
-        if is_number_alone(low, next_low) {
-            return Some(match (low, next_low) {
-                (low, next) if low < 0.0 && next >= 0.0 => {
-                    format!("the only one below 0 of {} rows", rows())
-                }
-                (0.0, next) if next > 0.0 => format!("the only 0 of {} rows", rows()),
+        if is_number && value == low && next_low > -1.0 {
+            let zero = self.scalers[column].scale(0.0);
+            return Some(match low {
+                low if low < 0.0 && next_low >= zero => format!("the only one below 0 of {} rows", rows()),
+                0.0 => format!("the only 0 of {} rows", rows()),
                 _ => format!("the smallest of {} rows", rows()),
             });
         }
