@@ -10,7 +10,7 @@ fn payments() -> (tempfile::TempDir, FileSource, Detector) {
     for row in 0..3000u32 {
         let merchant = ["Tesco", "Costa", "Shell"][(row % 3) as usize];
         let country = ["GB", "CH", "FR"][(row / 3 % 3) as usize];
-        let currency = if row == 1500 { "EUR" } else { ["GBP", "CHF", "EUR"][(row / 3 % 3) as usize] };
+        let currency = if row == 1500 { "CHF" } else { ["GBP", "CHF", "EUR"][(row / 3 % 3) as usize] };
         let usual = [20.0, 4.0, 60.0][(row % 3) as usize] * (1.0 + f64::from(row * 37 % 101) / 100.0);
         let amount = match row {
             900 => 1750.0,
@@ -52,7 +52,7 @@ fn sentences_give_sizes_counts_and_what_is_usual() {
     assert_eq!(told(77, &["share"]), "share is missing, as in 1 of 3,000 rows");
     assert_eq!(
         told(1500, &["country", "currency"]),
-        "currency = EUR where country is CH; in 1 of 1,000 rows"
+        "country = FR where currency is CHF; in 1 of 1,001 rows"
     );
     let usual = told(900, &["merchant", "amount"]);
     assert!(usual.starts_with("amount = £1750 where merchant is Tesco; usual £2"), "{usual}");
@@ -90,28 +90,32 @@ fn reasons_are_the_terms_that_raise_a_score_in_words() {
     });
     assert_eq!(first, second);
     assert!(first[900][0].text.contains("£1750"), "{:?}", first[900]);
-    assert!(first[1500][0].text.contains("where country is CH"), "{:?}", first[1500]);
+    assert!(first[1500][0].text.contains("country = FR where currency is CHF"), "{:?}", first[1500]);
 }
 
-/// The shortest of several runs of each.
+/// Of a file, as rows are scored every day. The shortest of several runs of each.
 #[test]
 fn three_reasons_cost_at_most_three_times_as_much_as_scores() {
     let (_folder, source, detector) = payments();
     let explainer = Explainer::new(&detector);
-    let mut reader = source.open(&detector.selection()).unwrap();
-    let batch = reader.next_batch().unwrap().unwrap();
     let time = |run: &dyn Fn()| {
         let start = std::time::Instant::now();
         run();
         start.elapsed()
+    };
+    let reasons = || {
+        let mut reader = source.open(&detector.selection()).unwrap();
+        while let Some(batch) = reader.next_batch().unwrap() {
+            drop(explainer.reasons(&batch, 3).unwrap());
+        }
     };
     let (mut scoring, mut reasoning) = (std::time::Duration::MAX, std::time::Duration::MAX);
     for round in 0..200 {
         if round >= 15 && reasoning <= 3 * scoring {
             break;
         }
-        scoring = scoring.min(time(&|| drop(detector.score(&batch).unwrap())));
-        reasoning = reasoning.min(time(&|| drop(explainer.reasons(&batch, 3).unwrap())));
+        scoring = scoring.min(time(&|| drop(detector.score_all(&source).unwrap())));
+        reasoning = reasoning.min(time(&reasons));
     }
     assert!(reasoning <= 3 * scoring, "{reasoning:?} for reasons, {scoring:?} to score");
 }

@@ -168,6 +168,12 @@ impl Column {
         }
     }
 
+    /// Whether a value says that there is none.
+    pub(crate) fn is_missing(&self, value: f64) -> bool {
+        let level = self.levels().get(value.max(0.0).round() as usize);
+        value.is_nan() || level.is_some_and(|level| level.name.is_none())
+    }
+
     /// A value of the column in words: a number, the name of a category, `missing`, `unreadable`.
     pub fn words(&self, value: f64) -> String {
         const WEEKDAYS: [&str; 7] =

@@ -74,8 +74,9 @@ impl fmt::Display for Standing {
 
 /// The share of the rows at either end that are not among nearly all.
 const STRAY: f64 = 0.01;
-/// So many times the next value is worth saying.
+/// So many times the next value is worth saying, and no more than so many.
 const MANY_TIMES: f64 = 1.5;
+const TOO_MANY_TIMES: f64 = 1e6;
 /// Most rows of which every one was counted.
 const COUNTED: u64 = 1 << 16;
 /// Digits of the ends of what is usual.
@@ -110,11 +111,11 @@ pub fn number(value: f64) -> String {
         return if value == 0.0 { "0".into() } else { value.to_string() };
     }
     let plain = value.to_string();
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    let size = rounded.abs();
-    if size >= 1e-5 && plain.len() <= LONGEST_PLAIN {
+    if value.abs() >= 1e-5 && plain.len() <= LONGEST_PLAIN {
         return plain;
     }
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let size = rounded.abs();
     if (1e-5..1e15).contains(&size) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
@@ -191,7 +192,9 @@ impl Explainer<'_> {
         let is_number = given.kind == Kind::Number;
         let [low, high] = [given.min, given.max];
         let rows = || count(self.detector.training_rows());
-        let is_many = |value: f64, next: f64| is_number && next > 0.0 && value >= MANY_TIMES * next;
+        let is_many = |value: f64, next: f64| {
+            is_number && next > 0.0 && (MANY_TIMES..TOO_MANY_TIMES).contains(&(value / next))
+        };
         if outside == Some(Outside::Above) && is_many(value, high) {
             return Some(format!("{} the largest of {} rows", times(value / high), rows()));
         }
@@ -202,21 +205,21 @@ impl Explainer<'_> {
         if given.is_date() {
             return self.far_date(column, value);
         }
+        // Ends that several rows have are next to themselves.
+        let [next_low, next_high] = *self.detector.profile().next.get(column)?;
         let original = |scaled: f32| self.scalers[column].original(scaled);
-        let [next_low, next_high] = self.detector.profile().next.get(column)?.map(original);
-        let is_number_alone = |end: f64, next: f64| is_number && value == end && end != next;
-        if is_number_alone(high, next_high) {
-            return Some(match is_many(high, next_high) {
-                true => format!("{} the next largest of {} rows", times(high / next_high), rows()),
+        if is_number && value == high && next_high < 1.0 {
+            let next = original(next_high);
+            return Some(match is_many(high, next) {
+                true => format!("{} the next largest of {} rows", times(high / next), rows()),
                 false => format!("the largest of {} rows", rows()),
             });
         }
-        if is_number_alone(low, next_low) {
-            return Some(match (low, next_low) {
-                (low, next) if low < 0.0 && next >= 0.0 => {
-                    format!("the only one below 0 of {} rows", rows())
-                }
-                (0.0, next) if next > 0.0 => format!("the only 0 of {} rows", rows()),
+        if is_number && value == low && next_low > -1.0 {
+            let zero = self.scalers[column].scale(0.0);
+            return Some(match low {
+                low if low < 0.0 && next_low >= zero => format!("the only one below 0 of {} rows", rows()),
+                0.0 => format!("the only 0 of {} rows", rows()),
                 _ => format!("the smallest of {} rows", rows()),
             });
         }
@@ -264,12 +267,10 @@ impl Explainer<'_> {
         assert_eq!(columns.len(), values.len(), "one value for each column of the term");
         match (columns, values) {
             (&[column], &[value]) => {
-                let name = &self.detector.encoder().columns()[column].name;
-                let words = self.words(column, value);
-                if value.is_nan() {
-                    return format!("{name} is {words}, {}", self.standing(column, value));
-                }
-                format!("{name} = {words}, {}", self.standing(column, value))
+                let given = &self.detector.encoder().columns()[column];
+                let (words, standing) = (self.words(column, value), self.standing(column, value));
+                let verb = if value.is_finite() && !given.is_missing(value) { "=" } else { "is" };
+                format!("{} {verb} {words}, {standing}", given.name)
             }
             (&[first, second], &[x, y]) => self.describe_pair([first, second], [x, y]),
             _ => String::new(),

@@ -315,6 +315,12 @@ fn made_up_headers_are_refused() {
         ("pairs", serde_json::json!([[[0, 0], 9]])),
         ("pairs", serde_json::json!([[[0, 3], 9]])),
         ("pairs", serde_json::json!([[[0, 1], 1_000_000]])),
+        ("counts", serde_json::json!([[[1, 0], 9]])),
+        ("counts", serde_json::json!([[[0, 3], 9]])),
+        ("counts", serde_json::json!([[[0, 1], 1_000_000]])),
+        ("ranges", serde_json::json!([[[1, 1], 9]])),
+        ("ranges", serde_json::json!([[[3, 0], 9]])),
+        ("ranges", serde_json::json!([[[0, 1], 1_000_000]])),
     ] {
         let changed = with_header(&bytes, |header| header[name] = value.clone());
         assert!(from_bytes(&changed).is_err(), "{name} = {value}");
