@@ -204,7 +204,7 @@ fn a_tuned_file_remembers_where_it_came_from() {
     assert_eq!(scores(&tuned), scores(&loaded));
     let again = tuned.tune(&labelled).unwrap_err();
     let said = again.to_string();
-    assert!(said.contains("tuned already") && said.contains(&origin.model.to_string()), "{said}");
+    assert!(said.contains("tuned before") && said.contains(&origin.model.to_string()), "{said}");
 }
 
 #[test]
