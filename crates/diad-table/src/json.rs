@@ -1,89 +1,65 @@
-//! Reads JSON Lines: one object on each line. The columns are the keys of the first lines.
+//! Reads JSON: one object on each line (JSON Lines), or a list of objects. The columns are the keys of the first objects.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, VecDeque};
+use std::io::BufRead;
+use std::path::Path;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::budget::{longest_row, read_ahead};
+use crate::budget::read_ahead;
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
-use crate::select::{self, Pick};
-use crate::{Error, Reader, Result, Selection, Table, batch_rows};
+use crate::select::Chosen;
+use crate::text::quoted;
+use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
+use objects::{Object, Objects};
 
-/// Lines in which the columns are sought.
-const FIRST_LINES: usize = 1000;
+mod objects;
 
-/// The keys and values of an object, in the order of the file.
-#[derive(Debug, Default)]
-struct Object(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Entries;
-
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Object;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
-                let mut object = Object::default();
-                while let Some(entry) = map.next_entry()? {
-                    object.0.push(entry);
-                }
-                Ok(object)
-            }
-        }
-        deserializer.deserialize_map(Entries)
-    }
-}
+/// Objects in which the columns are sought.
+const FIRST_OBJECTS: usize = 1000;
+/// Columns of lists that are remembered.
+const MOST_LISTS: usize = 100;
+/// Columns that a note names.
+const SHOWN: usize = 3;
 
 pub(crate) struct JsonReader<R> {
-    input: R,
-    path: PathBuf,
-    line: u64,
-    /// Bytes of the last line.
-    length: usize,
+    objects: Objects<R>,
     /// Objects read ahead for their keys, with their lines.
-    ahead: std::collections::VecDeque<(u64, Object)>,
-    /// Whether a key that no column has is an error: it may be where all columns are wanted.
-    strict: bool,
+    ahead: VecDeque<(u64, Object)>,
     positions: HashMap<String, usize>,
     cells: Cells,
-    picks: Vec<Pick>,
-    names: Vec<String>,
-    unread: Vec<String>,
+    chosen: Chosen,
+    /// Whether columns are wanted that are not named.
+    is_open: bool,
+    /// Columns of which some values are lists, by their positions.
+    lists: Vec<usize>,
+    /// A key that came too late to be a column, its line, and rows with such keys.
+    late: Option<(String, u64)>,
+    late_rows: u64,
 }
 
 impl<R: BufRead> JsonReader<R> {
     pub(crate) fn new(input: R, path: &Path, selection: &Selection) -> Result<Self> {
         let mut reader = Self {
-            input,
-            path: path.to_owned(),
-            line: 0,
-            length: 0,
-            ahead: Default::default(),
-            strict: selection.is_open(),
+            objects: Objects::new(input, path)?,
+            ahead: VecDeque::new(),
             positions: HashMap::new(),
             cells: Cells::default(),
-            picks: Vec::new(),
-            names: Vec::new(),
-            unread: Vec::new(),
+            chosen: Chosen::default(),
+            is_open: selection.is_open(),
+            lists: Vec::new(),
+            late: None,
+            late_rows: 0,
         };
         let mut header: Vec<String> = Vec::new();
         let mut ahead = 0;
-        while reader.ahead.len() < FIRST_LINES
+        while reader.ahead.len() < FIRST_OBJECTS
             && ahead < read_ahead()
-            && let Some(object) = reader.next_object()?
+            && let Some(object) = reader.objects.next()?
         {
-            ahead += reader.length;
+            ahead += reader.objects.length;
             for (key, _) in &object.0 {
                 if !reader.positions.contains_key(key) {
                     reader.positions.insert(key.clone(), header.len());
@@ -93,84 +69,92 @@ impl<R: BufRead> JsonReader<R> {
             if header.len() > MOST_COLUMNS {
                 return Err(Error::TooManyColumns { found: header.len(), most: MOST_COLUMNS });
             }
-            reader.ahead.push_back((reader.line, object));
+            reader.ahead.push_back((reader.objects.line, object));
         }
         reader.cells.width = header.len();
-        let header = Header::new(header);
-        reader.picks = selection.resolve_in(&header)?;
-        reader.names = reader.picks.iter().map(|pick| header.names[pick.index].clone()).collect();
-        reader.unread = select::unread(&header.names, &reader.picks);
+        reader.chosen = selection.choose(&Header::new(header))?;
         Ok(reader)
     }
 
-    /// The object on the next line that is not blank.
-    fn next_object(&mut self) -> Result<Option<Object>> {
-        let mut text = Vec::new();
-        loop {
-            text.clear();
-            let most = longest_row();
-            let read = (&mut self.input).take(most as u64).read_until(b'\n', &mut text);
-            if read.map_err(|source| Error::file("read", &self.path, source))? == 0 {
-                return Ok(None);
-            }
-            self.line += 1;
-            self.length = text.len();
-            if text.len() == most && text.last() != Some(&b'\n') {
-                return Err(Error::LongRow { line: self.line, column: 1, most: most >> 20 });
-            }
-            let line =
-                if self.line == 1 { text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text) } else { &text };
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let bad = |reason| Error::JsonLine { line: self.line, path: self.path.clone(), reason };
-            if std::str::from_utf8(line).is_err() {
-                return Err(Error::NotUtf8 { path: self.path.clone(), line: self.line });
-            }
-            return match serde_json::from_slice(line) {
-                Ok(object) => Ok(Some(object)),
-                Err(error) if error.is_data() => Err(bad("it is not an object")),
-                Err(error) if error.is_eof() => Err(bad("it is cut off")),
-                Err(_) => Err(bad("it is not JSON")),
-            };
-        }
-    }
-
-    fn add(&mut self, line: u64, object: Object) -> Result<()> {
+    fn add(&mut self, line: u64, object: Object) {
         let mut row = vec![Value::Null; self.cells.width];
+        let mut late = None;
         for (key, value) in object.0 {
             match self.positions.get(&key) {
                 Some(&index) => row[index] = value,
-                None if self.strict => return Err(Error::LateKey { key, line, lines: FIRST_LINES }),
-                None => {}
+                None => late = late.or(Some(key)),
             }
+        }
+        if let Some(key) = late {
+            self.late_rows += 1;
+            self.late.get_or_insert((key, line));
         }
         for (index, value) in row.into_iter().enumerate() {
             match value {
                 Value::Null => {}
                 Value::String(text) => self.cells.bytes.extend(text.as_bytes()),
-                Value::Array(_) | Value::Object(_) if !self.picks.iter().any(|pick| pick.index == index) => {}
-                Value::Array(_) | Value::Object(_) => {
-                    let pick = self.picks.iter().position(|pick| pick.index == index);
-                    let column = pick.map(|pick| self.names[pick].clone()).unwrap_or_default();
-                    return Err(Error::Nested { column, line });
+                other => {
+                    if matches!(other, Value::Array(_))
+                        && self.lists.len() < MOST_LISTS
+                        && !self.lists.contains(&index)
+                    {
+                        self.lists.push(index);
+                    }
+                    self.cells.bytes.extend(other.to_string().as_bytes());
                 }
-                other => self.cells.bytes.extend(other.to_string().as_bytes()),
             }
             self.cells.ends.push(self.cells.bytes.len());
         }
         self.cells.lines.push(line);
-        Ok(())
+    }
+
+    /// What becomes of objects, lists and late keys, in words.
+    fn notes(&self) -> Vec<String> {
+        let listed = |names: &[String]| {
+            let shown: Vec<String> = names.iter().take(SHOWN).map(|name| quoted(name)).collect();
+            shown.join(", ") + if names.len() > SHOWN { " and others" } else { "" }
+        };
+        let mut notes = Vec::new();
+        if !self.objects.nested.is_empty() {
+            let nested = listed(&self.objects.nested);
+            notes.push(format!("{nested} {} objects; each of their keys is a column, such as \"a.b\" for the key \"b\" of \"a\"",
+                if self.objects.nested.len() == 1 { "holds" } else { "hold" }));
+        }
+        let picks = self.chosen.picks.iter().zip(&self.chosen.names);
+        let lists: Vec<String> = picks
+            .filter(|(pick, _)| self.lists.contains(&pick.index))
+            .map(|(_, name)| name.clone())
+            .collect();
+        match lists.len() {
+            0 => {}
+            1 => notes.push(format!("column {} holds lists, which are read as texts", listed(&lists))),
+            _ => notes.push(format!("columns {} hold lists, which are read as texts", listed(&lists))),
+        }
+        if let (true, Some((key, line))) = (self.is_open, &self.late) {
+            let rows = match self.late_rows {
+                1 => "1 row has a key".to_owned(),
+                rows => format!("{rows} rows have keys"),
+            };
+            notes.push(format!(
+                "{rows} that none of the first {FIRST_OBJECTS} has, such as {} in line {line}; to have it read, add it to the first row",
+                quoted(key)
+            ));
+        }
+        notes
     }
 }
 
 impl<R: BufRead> Reader for JsonReader<R> {
     fn names(&self) -> &[String] {
-        &self.names
+        &self.chosen.names
     }
 
     fn unread(&self) -> &[String] {
-        &self.unread
+        &self.chosen.unread
+    }
+
+    fn about(&self) -> About {
+        About { notes: self.notes(), ..About::default() }
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
@@ -179,15 +163,15 @@ impl<R: BufRead> Reader for JsonReader<R> {
         while !self.cells.is_full(most) {
             let next = match self.ahead.pop_front() {
                 Some(next) => Some(next),
-                None => self.next_object()?.map(|object| (self.line, object)),
+                None => self.objects.next()?.map(|object| (self.objects.line, object)),
             };
             let Some((line, object)) = next else { break };
-            self.add(line, object)?;
+            self.add(line, object);
         }
         if self.cells.rows() == 0 {
             return Ok(None);
         }
-        self.cells.batch(&self.names, &self.picks).map(Some)
+        self.cells.batch(&self.chosen).map(Some)
     }
 }
 
@@ -224,15 +208,67 @@ mod tests {
                 "line 2 of t.jsonl is no row (it is cut off); write one object on each line",
             ),
             ("{\"a\":1}\nx\n", "line 2 of t.jsonl is no row (it is not JSON); write one object on each line"),
-            (
-                "{\"a\":1}\n{\"a\":[1,2]}\n",
-                "column \"a\", line 2: the value is a list or an object; write a number or a text",
-            ),
         ] {
             assert_eq!(read(text, &Selection::all()).unwrap_err().to_string(), message);
         }
-        let late = format!("{}{{\"b\":1}}\n", "{\"a\":1}\n".repeat(FIRST_LINES));
-        assert!(matches!(read(&late, &Selection::all()), Err(Error::LateKey { line: 1001, .. })));
-        assert_eq!(read(&late, &Selection::only(["a"])).unwrap().rows(), FIRST_LINES + 1);
+    }
+
+    #[test]
+    fn objects_are_columns_lists_are_texts_and_late_keys_are_noted() {
+        let late = format!(
+            "{}{{\"b\":1}}\n",
+            "{\"a\":{\"x\":1,\"y\":{\"z\":null}},\"l\":[1,\"q\"]}\n".repeat(FIRST_OBJECTS)
+        );
+        let mut reader = JsonReader::new(late.as_bytes(), Path::new("t.jsonl"), &Selection::all()).unwrap();
+        let table = reader.next_batch().unwrap().unwrap();
+        assert_eq!(
+            (table.names(), table.rows()),
+            (&["a.x", "a.y.z", "l"].map(String::from)[..], FIRST_OBJECTS + 1)
+        );
+        assert_eq!((table.column(0)[0], table.values(2).text(0)), (1.0, Some("[1,\"q\"]")));
+        assert_eq!(
+            reader.about().notes,
+            [
+                "\"a\", \"a.y\" hold objects; each of their keys is a column, such as \"a.b\" for the key \"b\" of \"a\"",
+                "column \"l\" holds lists, which are read as texts",
+                "1 row has a key that none of the first 1000 has, such as \"b\" in line 1001; to have it read, add it to the first row",
+            ]
+        );
+        assert_eq!(read(&late, &Selection::only(["a.x"])).unwrap().rows(), FIRST_OBJECTS + 1);
+    }
+
+    #[test]
+    fn a_list_of_objects_is_read_as_lines_of_them_are() {
+        let lines = "{\"a\":1,\"b\":\"x]}\\\"{\"}\n{\"b\":null,\"a\":2.5}\n";
+        let list = " [ {\"a\":1,\n \"b\":\"x]}\\\"{\"}\n,\n{\"b\":null,\"a\":2.5}\n]\n";
+        for text in [list.to_owned(), format!("\u{feff}{list}")] {
+            let read = read(&text, &Selection::all()).unwrap();
+            assert_eq!(read, self::read(lines, &Selection::all()).unwrap());
+            assert_eq!([0, 1].map(|row| read.place(row)), [1, 4].map(crate::Place::Line));
+        }
+        for (text, reason) in [
+            (
+                "[{\"a\":1},\n2]",
+                "line 2 of t.jsonl is no row (it is not an object); write one object on each line",
+            ),
+            (
+                "[{\"a\":1},\n{\"a\":",
+                "line 2 of t.jsonl is no row (it is cut off); write one object on each line",
+            ),
+            ("[{\"a\":1}", "line 1 of t.jsonl is no row (it is cut off); write one object on each line"),
+            ("[{\"a\":x}]", "line 1 of t.jsonl is no row (it is not JSON); write one object on each line"),
+        ] {
+            assert_eq!(read(text, &Selection::all()).unwrap_err().to_string(), reason);
+        }
+    }
+
+    /// Long names within long names would be of any length.
+    #[test]
+    fn names_of_columns_stay_short() {
+        let key = "k".repeat(200);
+        let text = format!("{{\"{key}\":{{\"{key}\":{{\"x\":1}},\"y\":2}}}}\n");
+        let table = read(&text, &Selection::all()).unwrap();
+        assert_eq!(table.names(), [format!("{key}.{key}"), format!("{key}.y")]);
+        assert_eq!(table.values(0).text(0), Some("{\"x\":1}"));
     }
 }
