@@ -36,11 +36,6 @@ fn field(bytes: usize) -> Vec<u8> {
     content
 }
 
-fn arrow(name: &str) -> Vec<u8> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/arrow");
-    std::fs::read(std::path::Path::new(folder).join(name)).expect("a fixture")
-}
-
 fn packed(content: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packer, content).expect("room");
@@ -137,7 +132,6 @@ fn understood() -> Vec<Case> {
             &[],
         ),
         text("JSON with a late key", &format!("{}{{\"b\":2}}\n", "{\"a\":1}\n{\"a\":2}\n".repeat(500)), &[]),
-        ("an Arrow file with a list", arrow("plain.feather"), &[]),
         ("UTF-16", [b"\xff\xfe".to_vec(), utf16("a,b\nø,2\nå,3\n")].concat(), &[]),
         ("Latin-1 in a cell", b"a,b\ncaf\xe9,1\ntea,2\n".to_vec(), &[]),
         ("Latin-1 in a name", b"na\xefve,b\n1,2\n3,4\n".to_vec(), &[]),

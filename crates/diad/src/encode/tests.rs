@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::{BATCH_ROWS, ReadAs, Texts};
+use crate::table::{BATCH_ROWS, ReadAs, Texts, TimePart};
 
 fn table(columns: &[(&str, &[f64])]) -> Table {
     let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -85,8 +85,41 @@ fn values_that_are_not_finite_are_named() {
         "column \"x\", row 8193 (counted from 0): the value is missing, which it was in no training row; \
          fill it in or remove the row"
     );
-    let infinite = Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[], Scale::Linear).unwrap_err();
+    values[BATCH_ROWS + 1] = f64::NEG_INFINITY;
+    let infinite = encoder.encode(&table(&[("x", &values)])).unwrap_err();
     assert!(matches!(infinite, Error::Infinite { .. }));
+}
+
+#[test]
+fn infinite_numbers_of_the_training_are_missing_ones_there_and_later() {
+    let training = table(&[("x", &[1.0, f64::INFINITY, 2.0, 4.0, f64::NAN])]);
+    let survey = Survey::of(&training, &Roles::default()).unwrap();
+    assert_eq!(
+        survey.notes(),
+        ["column \"x\" has an infinite number, in row 1 (counted from 0); it is taken as missing"]
+    );
+    let (encoder, matrix) = Encoder::fit_encode(&training, &[], Scale::Linear).unwrap();
+    let column = &encoder.columns()[0];
+    assert_eq!((column.min, column.max, column.gaps.unwrap().rows), (1.0, 4.0, 2));
+    assert_eq!(matrix.row(1), matrix.row(4), "as a gap");
+    let later = table(&[("x", &[f64::NEG_INFINITY, f64::NAN])]);
+    let found = encoder.find(&later).unwrap();
+    assert!(found.odd.is_empty() && found.columns[0].iter().all(|value| value.is_nan()));
+}
+
+/// The medians of month and weekday may never come together: here Mondays are all in January and Tuesdays in March.
+#[test]
+fn parts_of_one_time_stand_for_a_time_that_cannot_be_read() {
+    // 1 January 2024 was a Monday, 5 March 2024 a Tuesday.
+    let (january, march) = (19_723.0 * 86_400.0, 19_787.0 * 86_400.0);
+    let days: Vec<f64> = (0..40).map(|i| if i < 19 { january } else { march + f64::from(i % 2) }).collect();
+    let source = Table::of(vec!["d".into()], vec![Values::Times(days)]).unwrap();
+    let encoder = Encoder::fit(&source, &[], Scale::Both).unwrap();
+    let typical = |part: TimePart| {
+        let is = |column: &&Column| matches!(column.kind, Kind::Time { part: found, .. } if found == part);
+        encoder.columns().iter().find(is).and_then(|column| column.typical)
+    };
+    assert_eq!([TimePart::Month, TimePart::Weekday].map(typical), [Some(3.0), Some(2.0)]);
 }
 
 /// 60 rows: a number with gaps, a category with gaps, an identifier, a time and a column without values.
