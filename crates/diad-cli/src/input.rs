@@ -84,7 +84,7 @@ impl Input {
     pub fn unchanged_since(&self, before: Option<Version>) -> Result<()> {
         if self.version() != before {
             bail!(
-                "{} changed while it was being read; try again when nothing else writes to it",
+                "{} changed while it was being read; try again when nothing else is writing to it",
                 self.name()
             );
         }
@@ -106,7 +106,7 @@ fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
         return Ok(Box::new(Waiting(io::stdin())));
     }
     // Opening a pipe waits for the program at its other end.
-    Ok(Box::new(Waiting(stop::waiting(|| File::open(path))?)))
+    Ok(Box::new(Waiting(stop::at_once(|| File::open(path))?)))
 }
 
 /// A stream of which Ctrl-C ends the reading at once, also while nothing comes.
@@ -117,7 +117,7 @@ impl<R: Read> Read for Waiting<R> {
         if stop::requested() {
             return Err(io::Error::other("it was stopped"));
         }
-        stop::waiting(|| self.0.read(out))
+        stop::at_once(|| self.0.read(out))
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum Format {
     /// Objects of JSON, one on each line or in a list.
     Json,
     Utf16,
-    /// An archive, as workbooks of Excel are.
+    /// An archive, as Excel workbooks are.
     Zip,
     /// Something that is not read, in words.
     Other(&'static str),

@@ -131,7 +131,7 @@ fn columns_are_read_as_asked() {
     let error = read("zstd.feather", &Selection::only(["list"])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "column \"list\" is of type list, which is not read; write it as numbers or text"
+        "column \"list\" has type list, which is not supported; write it as numbers or text"
     );
 }
 
@@ -141,7 +141,7 @@ fn columns_that_are_not_read_are_left_out_with_a_note() {
     let source = FileSource::new(fixture("zstd.feather"));
     let reader = source.open(&Selection::all()).unwrap();
     assert_eq!((reader.names().len(), reader.unread()), (16, &["list".to_owned()][..]));
-    assert_eq!(reader.about().notes, ["column \"list\" is of type list, which is not read; it is left out"]);
+    assert_eq!(reader.about().notes, ["column \"list\" has type list, which is not supported; it is left out"]);
 }
 
 /// Texts of a megabyte that every row names: a few kilobytes of file, and gigabytes in every batch of rows.

@@ -142,11 +142,11 @@ fn reasons_name_what_does_not_fit_and_a_change_puts_it_right() {
     assert_eq!(
         told,
         [
-            "amount = unreadable, never so in training",
-            "amount = missing, never so in training",
-            "amount = infinite, never so in training",
-            "month of when = unreadable, never so in training",
-            "colour = missing, never so in training",
+            "amount is unreadable, as in no training row",
+            "amount is missing, as in no training row",
+            "amount is infinite, as in no training row",
+            "month of when is unreadable, as in no training row",
+            "colour is missing, as in no training row",
         ]
     );
     let values: Vec<f64> = (0..picked.names().len()).map(|column| picked.column(column)[0]).collect();
@@ -167,7 +167,7 @@ fn a_strict_detector_refuses() {
         (
             1,
             "",
-            "column \"size\", line 4: the value is missing, which it was in no training row; fill it in or remove the row",
+            "column \"size\", line 4: the value is missing, but this column had no gaps in training; fill it in or remove the row",
         ),
         (0, "inf", "column \"amount\", line 4: the value is infinite; correct it or remove the row"),
     ] {

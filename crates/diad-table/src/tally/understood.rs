@@ -133,7 +133,9 @@ impl Tally {
         remarks.extend((self.percent > 0).then_some(Remark::Percent));
         let read = if comma { self.comma } else { self.point };
         let stray_rows = self.present - read;
-        let notation = Notation { decimal_comma: comma, stray: stray_rows > 0, ..Notation::default() };
+        // A unit that most numbers have.
+        let unit = self.unit.clone().filter(|_| self.currency.max(self.percent) * 2 > read);
+        let notation = Notation { decimal_comma: comma, stray: stray_rows > 0, unit, ..Notation::default() };
         let strays = self.strays([comma, !comma, true]);
         Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays, remarks }
     }

@@ -182,10 +182,30 @@ impl Column {
         }
     }
 
+    /// Whether a value says that there is none.
+    pub(crate) fn is_missing(&self, value: f64) -> bool {
+        let level = self.levels().get(value.max(0.0).round() as usize);
+        value.is_nan() || level.is_some_and(|level| level.name.is_none())
+    }
+
     /// A value of the column in words: a number, the name of a category, `missing`, `unreadable`.
     pub fn words(&self, value: f64) -> String {
         const WEEKDAYS: [&str; 7] =
             ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        const MONTHS: [&str; 12] = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
         if let Some(oddity) = self.oddity(value) {
             return oddity.to_string();
         }
@@ -199,6 +219,9 @@ impl Column {
             _ if value.is_nan() => "missing".into(),
             Kind::Time { part: TimePart::Weekday, .. } => {
                 WEEKDAYS[(value.round().clamp(1.0, 7.0) - 1.0) as usize].into()
+            }
+            Kind::Time { part: TimePart::Month, .. } => {
+                MONTHS[(value.round().clamp(1.0, 12.0) - 1.0) as usize].into()
             }
             Kind::Time { part: TimePart::Hour, .. } => {
                 let minutes = (value.clamp(0.0, 24.0) * 60.0).round().min(1439.0) as u32;
