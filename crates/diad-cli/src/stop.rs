@@ -39,6 +39,7 @@ pub fn stoppable(source: &dyn Source) -> Stoppable<'_, fn() -> bool> {
 
 /// Whether the error comes from Ctrl-C.
 pub fn is_stop(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(diad::Error::Stopped))
+    requested()
+        || matches!(error.downcast_ref(), Some(diad::Error::Stopped))
         || matches!(error.downcast_ref(), Some(diad::table::Error::Stopped))
 }

@@ -162,7 +162,7 @@ ODD = {
     "one row": np.ones((1, 3)),
     "constant": np.ones((30, 3)),
     "all missing": np.full((30, 2), np.nan),
-    "infinite": np.array([[1.0, np.inf], [2.0, 3.0], [3.0, 1.0]]),
+    "infinite": np.full((30, 2), np.inf),
     "complex": np.ones((30, 2)) * 1j,
     "ragged": [[1, 2], [3]],
     "ragged objects": np.array([[1, [2]], [3, {}]], dtype=object),

@@ -104,7 +104,11 @@ fn without_currency(text: &str) -> Option<&str> {
         return Some(rest.trim());
     }
     let start = text.find(figure)?;
-    if start > 0 && word(text[..start].trim()) {
+    // Small letters right before digits are more often those of a name, such as rs10907175, than a currency.
+    let before = &text[..start];
+    let named =
+        !before.ends_with(char::is_whitespace) && before != "kr" && !before.contains(char::is_uppercase);
+    if start > 0 && !named && word(before.trim()) {
         return Some(text[start..].trim());
     }
     let end = text.rfind(figure)? + text[text.rfind(figure)?..].chars().next()?.len_utf8();
@@ -216,6 +220,9 @@ mod tests {
             ("1\u{202f}234", 1234.0),
             ("£3", 3.0),
             ("R$ 7", 7.0),
+            ("kr7", 7.0),
+            ("Rs7", 7.0),
+            ("usd 7", 7.0),
             ("1.5e3", 1500.0),
             ("+4", 4.0),
             ("\u{2212}4.5", -4.5),
@@ -260,6 +267,8 @@ mod tests {
             "1 23",
             "abc5",
             "EUR",
+            "rs10907175",
+            "try5",
             "1,,234",
         ] {
             assert_eq!(point(text), None, "{text}");

@@ -66,7 +66,7 @@ impl Sample {
         let telling = &encoder.features()[..encoder.telling_features()];
         let columns = telling.par_iter().enumerate().map(|(feature, told)| {
             let column = &encoder.columns()[told.column as usize];
-            let bent = column.second_scale().filter(|_| told.view == View::Bent);
+            let bent = column.second_scale().filter(|_| told.view == View::Asinh);
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
             match told.view {
                 View::Missing => Column::of_marks(values),

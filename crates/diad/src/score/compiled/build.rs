@@ -94,7 +94,7 @@ fn warps(encoder: &Encoder) -> Vec<Option<Warp>> {
     let warp = |axis: usize| {
         let feature = encoder.features()[axis];
         let column = &encoder.columns()[feature.column as usize];
-        let [start, rate, factor, offset] = column.second_scale().filter(|_| feature.view == View::Bent)?;
+        let [start, rate, factor, offset] = column.second_scale().filter(|_| feature.view == View::Asinh)?;
         Some(Warp { start, rate, factor, offset }).filter(Warp::is_sane)
     };
     (0..encoder.telling_features()).map(warp).collect()
