@@ -141,7 +141,10 @@ fn columns_that_are_not_read_are_left_out_with_a_note() {
     let source = FileSource::new(fixture("zstd.feather"));
     let reader = source.open(&Selection::all()).unwrap();
     assert_eq!((reader.names().len(), reader.unread()), (16, &["list".to_owned()][..]));
-    assert_eq!(reader.about().notes, ["column \"list\" has type list, which is not supported; it is left out"]);
+    assert_eq!(
+        reader.about().notes,
+        ["column \"list\" has type list, which is not supported; it is left out"]
+    );
 }
 
 /// Texts of a megabyte that every row names: a few kilobytes of file, and gigabytes in every batch of rows.

@@ -11,6 +11,8 @@ use crate::sheet::{Cells, Column, Writer};
 
 /// From these shares of rows on a table looks unlike the training: from percentile 95 on, and from 99 on.
 const UNLIKE: [(f64, f64); 2] = [(95.0, 0.1), (99.0, 0.03)];
+/// Fewer rows tell nothing of the table they are from.
+const LEAST_ROWS: u64 = 100;
 /// How many standard errors they must be beyond what is usual.
 const SURE: f64 = 4.0;
 
@@ -173,6 +175,9 @@ impl<'a> Standings<'a> {
 
     /// Says in one line when far more rows are unusual than would be among rows like those of the training.
     pub fn note_if_unlike(&self, rows: u64) {
+        if rows < LEAST_ROWS {
+            return;
+        }
         let (all, known) = (rows as f64, self.calibration.scores().len() as f64);
         for ((from, most), &count) in UNLIKE.iter().zip(&self.beyond) {
             let (share, usual) = (count as f64 / all.max(1.0), 1.0 - from / 100.0);

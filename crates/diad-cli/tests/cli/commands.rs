@@ -70,7 +70,7 @@ fn scores_are_the_same_in_every_format_and_column_order() {
     folder.diad(&["score", "model.diad", "table.csv", "-o", "s.parquet"]).succeeds();
     folder.fit(&["s.parquet", "-o", "of-scores.diad", "--numeric", "row"]).succeeds();
     let info = folder.diad(&["info", "of-scores.diad"]).succeeds();
-    assert!(info.contains("  row    0 to 99\n"), "{info}");
+    assert!(info.lines().any(|line| line.split_whitespace().eq(["row", "0", "to", "99"])), "{info}");
     assert_eq!(
         folder.files(),
         ["model.diad", "of-scores.diad", "s.csv", "s.parquet", "table.csv", "turned.csv"]
@@ -209,7 +209,7 @@ fn scores_by_tables_are_within_the_bound_of_exact_ones() {
     let fit = ["fit", "table.csv", "-o", "one.diad", "--label", "label", "--ignore", "name"];
     folder.diad(&[&fit[..], &settings].concat()).succeeds();
     let info = folder.diad(&["info", "one.diad"]).succeeds();
-    let line = info.lines().nth(3).unwrap();
+    let line = info.lines().find(|line| line.starts_with("scored by tables")).unwrap();
     let bound: f32 =
         line.trim_start_matches("scored by tables: within ").split(' ').next().unwrap().parse().unwrap();
     assert!(line.ends_with(" of its standard deviation over the training rows"), "{line}");
