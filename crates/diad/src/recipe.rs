@@ -1,8 +1,8 @@
 //! The recipe: which parts the score has and how they are put together.
 //!
-//! Every part is scaled to mean 0 and standard deviation 1 over the training rows and multiplied by its weight. A part that neither
-//! agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of the parts is scaled to a median of 0 and a
-//! spread of 1.
+//! Every part is scaled to mean 0 and standard deviation 1 over the training rows, or less where it finds next to nothing, and
+//! multiplied by its weight. A part that neither agrees with any other nor singles out a few rows as they do counts less ([`trust`]).
+//! The sum of the parts is scaled to a median of 0 and a spread of 1.
 
 mod memory;
 
@@ -20,8 +20,6 @@ const PARTS: [&dyn Part; 4] = [&Trees, &Tails, &Isolation, &Surprise];
 /// for the part to count in full.
 const TOP: f64 = 0.05;
 const AGREED: f64 = 0.05;
-/// The skewness of a part that singles out a few rows: that of an exponential distribution.
-const SKEWED: f64 = 2.0;
 /// A value so many ranges beyond the training range scores above the given share of the training rows.
 const FAR: f64 = 10.0;
 const ABOVE: f64 = 0.99;
@@ -32,6 +30,8 @@ struct Made {
     weight: f64,
     mean: f64,
     deviation: f64,
+    /// What it is divided by: its standard deviation, or the least that it may have.
+    scale: f64,
     scores: Vec<f32>,
 }
 
@@ -69,7 +69,8 @@ fn put_together(
         let (mean, deviation) = mean_and_deviation(&scores);
         // A part that says the same of all rows says nothing.
         if deviation > 1e-9 {
-            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / deviation) as f32;
+            let scale = deviation.max(part.least_deviation());
+            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / scale) as f32;
             scores.iter_mut().for_each(standard);
             let weight = part.weight(params);
             made.extend(alone.parts.into_iter().map(|part| Made {
@@ -77,6 +78,7 @@ fn put_together(
                 weight,
                 mean,
                 deviation,
+                scale,
                 scores: scores.clone(),
             }));
         }
@@ -90,13 +92,13 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
     let trust = trust(&made, rows);
     let mut scores = vec![0.0f64; rows];
     let (mut additive, mut shift) = (Additive::default(), 0.0);
-    for (Made { part, weight, mean, deviation, scores: own }, trust) in made.into_iter().zip(trust) {
+    for (Made { part, weight, mean, deviation, scale, scores: own }, trust) in made.into_iter().zip(trust) {
         let weight = weight * trust;
         tracing::debug!(part = part.name, weight, trust, "added a part of the score");
         scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
-        shift += weight * mean / deviation;
+        shift += weight * mean / scale;
         additive.parts.push(additive::Part {
-            factor: (weight / deviation) as f32,
+            factor: (weight / scale) as f32,
             deviation: deviation as f32,
             ..part
         });
@@ -110,25 +112,44 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
 }
 
 /// How far each part counts: in full if some of its highest rows are among the highest of another part, or if it singles out a few
-/// rows, as detectors do and noise or a detector that is turned over does not. So one bad part cannot spoil the rest.
+/// rows, as detectors do and noise or a detector that is turned over does not: its skewness is that of the others. So one bad part
+/// cannot spoil the rest.
 fn trust(made: &[Made], rows: usize) -> Vec<f64> {
     let highest: Vec<Vec<f64>> = made.iter().map(|part| highest(&part.scores)).collect();
     let agreement = |a: &[f64], b: &[f64]| {
         let both = a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (TOP * rows as f64);
         (both - TOP) / (1.0 - TOP) / AGREED
     };
+    let skewed: Vec<f64> = made.iter().map(|part| skewness(&part.scores)).collect();
     let counts = |part: usize| {
-        let others = (0..made.len()).filter(|&other| other != part);
-        let agreements = others.map(|other| agreement(&highest[part], &highest[other]));
-        agreements.fold(skewness(&made[part].scores) / SKEWED, f64::max).clamp(0.0, 1.0)
+        let others: Vec<usize> = (0..made.len()).filter(|&other| other != part).collect();
+        let usual = median(others.iter().map(|&other| skewed[other]).collect()).max(f64::MIN_POSITIVE);
+        let agreements = others.iter().map(|&other| agreement(&highest[part], &highest[other]));
+        agreements.fold(skewed[part] / usual, f64::max).clamp(0.0, 1.0)
     };
     let trust: Vec<f64> = (0..made.len()).map(counts).collect();
     if trust.iter().all(|&trust| trust == 0.0) { vec![1.0; made.len()] } else { trust }
 }
 
-/// The skewness of scores with mean 0 and standard deviation 1.
+/// The median of some numbers, 0 if there are none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        even if even % 2 == 0 => (values[middle - 1] + values[middle]) / 2.0,
+        _ => values[middle],
+    }
+}
+
+/// The skewness of scores with mean 0.
 fn skewness(scores: &[f32]) -> f64 {
-    scores.iter().map(|&score| libm::pow(f64::from(score), 3.0)).sum::<f64>() / scores.len() as f64
+    let [squares, cubes] = scores.iter().fold([0.0; 2], |[squares, cubes], &score| {
+        let score = f64::from(score);
+        [squares + score * score, cubes + score * score * score]
+    });
+    let n = scores.len() as f64;
+    cubes / n / libm::pow(squares / n, 1.5)
 }
 
 /// Which rows are the highest: 1, or a share where rows at the border are equal.
