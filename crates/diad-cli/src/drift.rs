@@ -56,7 +56,8 @@ Examples:
   diad drift model.diad today.csv --format html -o drift.html";
 
 pub fn run(args: &Args) -> Result<()> {
-    let target = args.output.as_deref().map(|path| output::check(path, &[&args.model, &args.table])).transpose()?;
+    let target =
+        args.output.as_deref().map(|path| output::check(path, &[&args.model, &args.table])).transpose()?;
     let detector = score::load(&args.model, false, false)?;
     let explainer = Explainer::new(&detector);
     let input = Input::once(&args.table);
@@ -70,7 +71,10 @@ pub fn run(args: &Args) -> Result<()> {
     let mut pending = Pending::new(&target)?;
     pending.file().write_all(told.as_bytes()).map_err(|error| pending.unwritable(error))?;
     pending.commit()?;
-    output::tell(&format!("Wrote what has changed to {}.\n", shown(args.output.as_deref().unwrap_or(Path::new("-")))))
+    output::tell(&format!(
+        "Wrote what has changed to {}.\n",
+        shown(args.output.as_deref().unwrap_or(Path::new("-")))
+    ))
 }
 
 fn measure(explainer: &Explainer, table: &dyn Source, by: Option<&str>) -> Result<Drift> {
@@ -102,7 +106,8 @@ fn json(explainer: &Explainer, drift: &Drift) -> Value {
         })
     });
     let groups = drift.groups.iter().map(|group| {
-        let terms = group.terms.iter().enumerate().map(|(term, change)| (explainer.name(term), json!(change)));
+        let terms =
+            group.terms.iter().enumerate().map(|(term, change)| (explainer.name(term), json!(change)));
         json!({
             "group": group.name, "rows": group.rows, "mean_score": group.mean_score, "rare": group.rare,
             "terms": terms.collect::<serde_json::Map<_, _>>(),

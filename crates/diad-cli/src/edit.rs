@@ -58,9 +58,14 @@ pub fn run(args: &Args) -> Result<()> {
             bail!("the model has no edit {undone}; diad info lists those it has");
         }
     }
-    let given = [("mute", &args.mute), ("cap", &args.cap), ("flat", &args.flat), ("monotone", &args.monotone)];
-    edits.extend(given.into_iter().flat_map(|(kind, all)| all.iter().map(move |one| format!("{kind} {one}"))));
-    let parsed = edits.iter().map(|edit| edit.parse::<Edit>().map_err(anyhow::Error::msg)).collect::<Result<Vec<_>>>()?;
+    let given =
+        [("mute", &args.mute), ("cap", &args.cap), ("flat", &args.flat), ("monotone", &args.monotone)];
+    edits
+        .extend(given.into_iter().flat_map(|(kind, all)| all.iter().map(move |one| format!("{kind} {one}"))));
+    let parsed = edits
+        .iter()
+        .map(|edit| edit.parse::<Edit>().map_err(anyhow::Error::msg))
+        .collect::<Result<Vec<_>>>()?;
     let alert = match args.alert.as_deref() {
         None => detector.alert(),
         Some("none") => None,

@@ -88,7 +88,11 @@ pub fn run(args: &Args) -> Result<()> {
         }
     };
     let Scored { labels, scores, unlabelled, .. } = &scored;
-    let what = args.labels.label.as_ref().map_or("the label".into(), |label| format!("label column {}", quoted(label)));
+    let what = args
+        .labels
+        .label
+        .as_ref()
+        .map_or("the label".into(), |label| format!("label column {}", quoted(label)));
     if labels.is_empty() && *unlabelled > 0 {
         bail!("{what} is empty in all {unlabelled} rows; label some of them");
     }
@@ -131,7 +135,8 @@ pub fn run(args: &Args) -> Result<()> {
             let caught = caught.iter().map(|Caught { what, rows, precision, recall }| {
                 json!({ "of": what, "rows": rows, "precision": precision, "recall": recall })
             });
-            let kinds = kinds.iter().map(|(sentence, count)| json!({ "group": sentence, "anomalies": count }));
+            let kinds =
+                kinds.iter().map(|(sentence, count)| json!({ "group": sentence, "anomalies": count }));
             let result = json!({
                 "rows": labels.len(),
                 "anomalies": anomalies,
@@ -156,12 +161,14 @@ fn caught(detector: &Detector, scored: &Scored) -> Vec<Caught> {
         Caught { what, rows: rows.len(), precision, recall }
     };
     let order = top(scores, scores.len());
-    let mut wanted: Vec<usize> = HIGHEST.into_iter().chain([anomalies]).filter(|&k| k <= order.len()).collect();
+    let mut wanted: Vec<usize> =
+        HIGHEST.into_iter().chain([anomalies]).filter(|&k| k <= order.len()).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let mut all: Vec<Caught> = wanted.into_iter().map(|k| of(format!("highest {k}"), &order[..k])).collect();
     let calibration = detector.calibration();
-    if let Some(Ok(threshold)) = detector.alert().map(|rule| Threshold::find(rule, calibration, scores, None)) {
+    if let Some(Ok(threshold)) = detector.alert().map(|rule| Threshold::find(rule, calibration, scores, None))
+    {
         let alerts: Vec<usize> = order.into_iter().filter(|&row| threshold.is_alert(scores[row])).collect();
         all.push(of(format!("alerts {}", threshold.rule), &alerts));
     }

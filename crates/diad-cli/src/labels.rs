@@ -49,7 +49,10 @@ impl Labels {
             self.positive.as_deref(),
         )?;
         if labels.is_empty() {
-            bail!("no row is labelled; write 1 or 0, yes or no, fraud or ok beside the identifiers in {}", quoted(&file.to_string_lossy()));
+            bail!(
+                "no row is labelled; write 1 or 0, yes or no, fraud or ok beside the identifiers in {}",
+                quoted(&file.to_string_lossy())
+            );
         }
         let rows = labels.of_rows(&stoppable(&table) as &dyn Source, id)?;
         Ok(Some((table, rows)))

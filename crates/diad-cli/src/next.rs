@@ -54,14 +54,17 @@ Examples:
 pub fn run(args: &Args) -> Result<()> {
     let first = Detector::load(&args.model)?;
     if first.origin().is_some() && args.labels.is_some() {
-        bail!("the model is tuned already; give the model that it was tuned from, which learns from all labels anew");
+        bail!(
+            "the model is tuned already; give the model that it was tuned from, which learns from all labels anew"
+        );
     }
     let table = Input::new(&args.table)?;
     let source = stoppable(&table);
     let labels = match (&args.labels, &args.id) {
         (Some(file), Some(id)) => {
             let file = Input::new(file)?;
-            let known = NamedLabels::read(&stoppable(&file), id, args.label.as_deref(), args.positive.as_deref())?;
+            let known =
+                NamedLabels::read(&stoppable(&file), id, args.label.as_deref(), args.positive.as_deref())?;
             known.of_rows(&source, id)?
         }
         _ => Vec::new(),
@@ -85,9 +88,16 @@ pub fn run(args: &Args) -> Result<()> {
         Format::Text => {
             let mut text = String::new();
             for (place, next) in next.iter().enumerate() {
-                let name = names.as_ref().map_or_else(|| format!("row {}", next.row), |names| {
-                    format!("{} (row {})", printable(names[place].as_deref().unwrap_or("missing")), next.row)
-                });
+                let name = names.as_ref().map_or_else(
+                    || format!("row {}", next.row),
+                    |names| {
+                        format!(
+                            "{} (row {})",
+                            printable(names[place].as_deref().unwrap_or("missing")),
+                            next.row
+                        )
+                    },
+                );
                 writeln!(text, "{name:<24} {:>8.2}  {}", next.score, next.sentence)?;
             }
             text

@@ -106,7 +106,8 @@ impl FromStr for Alert {
             };
             let share = number.trim().parse::<f64>().ok().map(|number| number * unit);
             let fits = |share: &f64| *share > 0.0 && *share < 1.0;
-            let wrong = || format!("{kind} must be a share above 0 and below 1, such as {kind}=0.01 or {kind}=1%");
+            let wrong =
+                || format!("{kind} must be a share above 0 and below 1, such as {kind}=0.01 or {kind}=1%");
             share.filter(fits).ok_or_else(wrong)
         };
         match kind.trim() {
@@ -118,7 +119,9 @@ impl FromStr for Alert {
             "p" => share().map(Self::PValue),
             "fdr" => share().map(Self::Fdr),
             "budget" => {
-                let wrong = || "budget must be a number of rows per hour, day or week, such as budget=20/day".to_owned();
+                let wrong = || {
+                    "budget must be a number of rows per hour, day or week, such as budget=20/day".to_owned()
+                };
                 let (rows, period) = value.split_once('/').ok_or_else(wrong)?;
                 let period = Period::ALL.into_iter().find(|known| known.name() == period.trim());
                 let rows = rows.trim().parse::<f64>().ok().filter(|rows| *rows > 0.0 && *rows < 1e12);

@@ -58,7 +58,8 @@ pub enum Error {
     /// A label that is neither that of an anomaly nor that of a normal row.
     #[error(
         "column {}, {place}: {} is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly",
-        quoted(column), quoted(word)
+        quoted(column),
+        quoted(word)
     )]
     LabelWord {
         /// The column.
@@ -75,7 +76,10 @@ pub enum Error {
         name: String,
     },
     /// Labels of identifiers that a table does not have.
-    #[error("{count} labels name rows that column {} of the table does not have, such as {names}; give the table that they are of", quoted(column))]
+    #[error(
+        "{count} labels name rows that column {} of the table does not have, such as {names}; give the table that they are of",
+        quoted(column)
+    )]
     LabelledElsewhere {
         /// The column of identifiers.
         column: String,
@@ -99,7 +103,9 @@ pub enum Error {
         reason: String,
     },
     /// A budget of alerts for a table that spans no time.
-    #[error("the rows span no time, which {rule} needs; name a column of times that differ, or give another rule")]
+    #[error(
+        "the rows span no time, which {rule} needs; name a column of times that differ, or give another rule"
+    )]
     NoTimeSpan {
         /// The rule.
         rule: String,

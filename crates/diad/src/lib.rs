@@ -31,9 +31,9 @@ mod whole;
 pub use alert::{Alert, Period};
 pub use calibration::{Calibration, PValue};
 pub use checkpoint::Checkpoints;
-pub use edit::Edit;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
 pub use diad_table as table;
+pub use edit::Edit;
 pub use error::{CheckpointFault, Dialect, Error, ModelFault, Result};
 pub use fit::{Fitting, Training};
 pub use origin::{Digest, Origin};

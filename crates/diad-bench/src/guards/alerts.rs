@@ -67,10 +67,12 @@ impl Study for Alerts {
     fn measure(&self, (task, share): &Self::Case, bench: &Bench, (): &mut ()) -> Result<Option<AlertRun>> {
         let [clean, test] = task.tables(&bench.options.data()?)?;
         let (fitted, test) = contaminated(clean, test, *share)?;
-        let detector = fit(&bench.params, &fitted, &[LABEL]).with_context(|| format!("{} failed", task.set))?;
+        let detector =
+            fit(&bench.params, &fitted, &[LABEL]).with_context(|| format!("{} failed", task.set))?;
         let (labels, scores) = score(&detector, &test, LABEL)?;
         let calibration = detector.calibration();
-        let normal: Vec<f32> = labels.iter().zip(&scores).filter(|(label, _)| !**label).map(|(_, &s)| s).collect();
+        let normal: Vec<f32> =
+            labels.iter().zip(&scores).filter(|(label, _)| !**label).map(|(_, &s)| s).collect();
         let within = |level: f64| {
             let found = normal.iter().filter(|&&score| calibration.p_value(score).value <= level).count();
             found as f64 / normal.len().max(1) as f64
@@ -132,13 +134,22 @@ fn contaminated(fitted: Table, test: Table, share: u32) -> Result<(Table, Table)
     };
     let names = || fitted.names().to_vec();
     let all = 0..fitted.names().len();
-    Ok((Table::new(names(), all.clone().map(column).collect())?, Table::new(names(), all.map(kept).collect())?))
+    Ok((
+        Table::new(names(), all.clone().map(column).collect())?,
+        Table::new(names(), all.map(kept).collect())?,
+    ))
 }
 
 /// The share of false alerts among all, and of anomalies that are alerts.
-fn discoveries(rate: f64, labels: &[bool], scores: &[f32], calibration: &diad::Calibration) -> Result<[f64; 2]> {
+fn discoveries(
+    rate: f64,
+    labels: &[bool],
+    scores: &[f32],
+    calibration: &diad::Calibration,
+) -> Result<[f64; 2]> {
     let threshold = Threshold::find(Alert::Fdr(rate), calibration, scores, None)?;
-    let alerts: Vec<bool> = labels.iter().zip(scores).filter(|(_, s)| threshold.is_alert(**s)).map(|(l, _)| *l).collect();
+    let alerts: Vec<bool> =
+        labels.iter().zip(scores).filter(|(_, s)| threshold.is_alert(**s)).map(|(l, _)| *l).collect();
     let right = alerts.iter().filter(|&&label| label).count() as f64;
     let anomalies = labels.iter().filter(|&&label| label).count();
     Ok([(alerts.len() as f64 - right) / alerts.len().max(1) as f64, right / anomalies.max(1) as f64])
@@ -157,12 +168,8 @@ fn levels(runs: &[AlertRun]) -> (Grid, Grid) {
             };
             let within = runs.iter().filter(within).count() as f64 / runs.len() as f64;
             let error = standard_error(&found);
-            let cells = [
-                number(mean(&found), 4),
-                number(error, 4),
-                number(Some(within), 3),
-                runs.len().to_string(),
-            ];
+            let cells =
+                [number(mean(&found), 4), number(error, 4), number(Some(within), 3), runs.len().to_string()];
             let [a, b, c, d] = cells;
             grid.push([format!("{share} %"), level.to_string(), a.clone(), b.clone(), c.clone(), d.clone()]);
             csv.push([share.to_string(), level.to_string(), a, b, c, d]);

@@ -56,7 +56,8 @@ fn table(seed: u64, rows: usize, shift: Option<usize>) -> Result<Table> {
     let key = |row: usize, column: usize, draw: u64| {
         mix(seed ^ 0x5bd1) ^ ((row as u64) << 20 | (column as u64) << 4 | draw)
     };
-    let normal = |row: usize, column: usize| (0..4).map(|draw| unit(key(row, column, draw))).sum::<f64>() - 2.0;
+    let normal =
+        |row: usize, column: usize| (0..4).map(|draw| unit(key(row, column, draw))).sum::<f64>() - 2.0;
     let value = |row: usize, column: usize| {
         let own = normal(row, column);
         let base = if column % 2 == 1 { 0.7 * normal(row, column - 1) + 0.7 * own } else { own };
@@ -89,7 +90,12 @@ impl Study for DriftStudy {
         run.kind == kind(*shifted) && run.settings == bench.settings
     }
 
-    fn measure(&self, &shifted: &bool, bench: &Bench, state: &mut Option<Detector>) -> Result<Option<DriftRun>> {
+    fn measure(
+        &self,
+        &shifted: &bool,
+        bench: &Bench,
+        state: &mut Option<Detector>,
+    ) -> Result<Option<DriftRun>> {
         if state.is_none() {
             let params: Params = bench.params.clone();
             *state = Some(params.fit(&table(0, TRAINING, None)?)?);
@@ -106,7 +112,8 @@ impl Study for DriftStudy {
             seconds += start.elapsed().as_secs_f64();
             found += u64::from(drift.verdict > Verdict::Same);
             let is_named = |column: usize| {
-                let term = explainer.find(&[column]).is_some_and(|term| drift.terms[term].verdict > Verdict::Same);
+                let term =
+                    explainer.find(&[column]).is_some_and(|term| drift.terms[term].verdict > Verdict::Same);
                 term || drift.columns[column].verdict > Verdict::Same
             };
             named += u64::from(changed.is_some_and(is_named));
@@ -127,12 +134,15 @@ impl Study for DriftStudy {
 
     fn words(run: &DriftRun) -> String {
         let DriftRun { kind, windows, found, named, error, speed, .. } = run;
-        format!("{kind}: a change in {found} of {windows} windows, the right column in {named}; parts within {error:.1e}; {speed:.0} rows/s")
+        format!(
+            "{kind}: a change in {found} of {windows} windows, the right column in {named}; parts within {error:.1e}; {speed:.0} rows/s"
+        )
     }
 
     fn page(&self, mut runs: Vec<DriftRun>, bench: &Bench) -> Result<Page> {
         runs.retain(|run| run.settings == bench.settings);
-        let header = ["windows", "count", "with a change", "the right column", "parts within", "rows a second"];
+        let header =
+            ["windows", "count", "with a change", "the right column", "parts within", "rows a second"];
         let mut grid = Grid::new(header);
         for DriftRun { kind, windows, found, named, error, speed, .. } in &runs {
             grid.push([

@@ -86,7 +86,8 @@ impl Study for NextRows {
     }
 
     fn is_done(&self, set: &&'static str, run: &NextRun, bench: &Bench) -> bool {
-        (run.set.as_str(), run.every, run.wrong) == (*set, self.every, self.wrong) && run.settings == bench.settings
+        (run.set.as_str(), run.every, run.wrong) == (*set, self.every, self.wrong)
+            && run.settings == bench.settings
     }
 
     fn measure(&self, set: &&'static str, bench: &Bench, (): &mut ()) -> Result<Option<NextRun>> {
@@ -132,15 +133,27 @@ impl Study for NextRows {
     }
 
     fn page(&self, mut runs: Vec<NextRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| run.settings == bench.settings && run.every == self.every && run.wrong == self.wrong);
-        let mut grid = Grid::new(["set", "in 30", "in 100", "highest 100", "AAD in 100", "IForest's highest 100", "s a round"]);
+        runs.retain(|run| {
+            run.settings == bench.settings && run.every == self.every && run.wrong == self.wrong
+        });
+        let mut grid = Grid::new([
+            "set",
+            "in 30",
+            "in 100",
+            "highest 100",
+            "AAD in 100",
+            "IForest's highest 100",
+            "s a round",
+        ]);
         for (set, aad, forest) in SETS {
             let Some(run) = runs.iter().find(|run| run.set == set) else { continue };
-            let cells = [run.few as f64, run.all as f64, run.untuned as f64, aad, forest].map(|n| number(Some(n), 0));
+            let cells =
+                [run.few as f64, run.all as f64, run.untuned as f64, aad, forest].map(|n| number(Some(n), 0));
             let [few, all, untuned, aad, forest] = cells;
             grid.push([set.to_owned(), few, all, untuned, aad, forest, number(Some(run.seconds), 2)]);
         }
-        let average = |figure: fn(&NextRun) -> f64| number(mean(&runs.iter().map(figure).collect::<Vec<_>>()), 1);
+        let average =
+            |figure: fn(&NextRun) -> f64| number(mean(&runs.iter().map(figure).collect::<Vec<_>>()), 1);
         let text = format!(
             "# Which row to label next\n\nAn oracle labels the highest row that has no label yet, {} at a time between two tunings, with {} % wrong labels. Anomalies found; mean over sets: \
              {} in {FEW} queries, {} in {QUERIES}, {} among the highest {QUERIES} without labels.\n\n{}",

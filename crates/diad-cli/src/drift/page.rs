@@ -44,7 +44,11 @@ pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> S
     }
     for column in &columns {
         let (name, verdict) = (escaped(&names[column.column].name), column.verdict.name());
-        let _ = write!(html, "<tr><td>{name}<td class=\"{verdict}\">{verdict}<td>{}</tr>", escaped(&remarks(column)));
+        let _ = write!(
+            html,
+            "<tr><td>{name}<td class=\"{verdict}\">{verdict}<td>{}</tr>",
+            escaped(&remarks(column))
+        );
     }
     html.push_str(if columns.is_empty() { "" } else { "</table>" });
     let terms = changed_terms(drift);
@@ -55,7 +59,8 @@ pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> S
         );
     }
     for term in &terms {
-        let (name, verdict, [low, high]) = (escaped(&explainer.name(term.term)), term.verdict.name(), term.interval);
+        let (name, verdict, [low, high]) =
+            (escaped(&explainer.name(term.term)), term.verdict.name(), term.interval);
         let _ = write!(
             html,
             "<tr><td>{name}<td class=\"{verdict}\">{verdict}<td class=\"n\">{:+.2}<td class=\"n\">{low:+.2} to {high:+.2}\

@@ -18,8 +18,11 @@ pub fn changed_terms(drift: &Drift) -> Vec<&TermDrift> {
 
 /// The columns that have changed, those that moved most first.
 pub fn changed_columns(drift: &Drift) -> Vec<&ColumnDrift> {
-    let mut columns: Vec<&ColumnDrift> =
-        drift.columns.iter().filter(|column| column.verdict > Verdict::Same || column.jump.is_some()).collect();
+    let mut columns: Vec<&ColumnDrift> = drift
+        .columns
+        .iter()
+        .filter(|column| column.verdict > Verdict::Same || column.jump.is_some())
+        .collect();
     columns.sort_by(|a, b| b.moved.total_cmp(&a.moved));
     columns
 }
@@ -88,7 +91,9 @@ pub fn text(explainer: &Explainer, drift: &Drift) -> String {
     }
     let terms = changed_terms(drift);
     if !terms.is_empty() {
-        text.push_str("\nTerms                      change    shift [95 % interval]     mean score   rare rows\n");
+        text.push_str(
+            "\nTerms                      change    shift [95 % interval]     mean score   rare rows\n",
+        );
     }
     for term in terms.iter().take(LISTED) {
         let [low, high] = term.interval;
@@ -117,7 +122,11 @@ pub fn text(explainer: &Explainer, drift: &Drift) -> String {
         });
         let name = printable(&group.name);
         let rare = percent(group.rare);
-        let _ = writeln!(text, "  {name:<24} {:>8}   {:>10.3}   {rare:>9}   {most}", group.rows, group.mean_score);
+        let _ = writeln!(
+            text,
+            "  {name:<24} {:>8}   {:>10.3}   {rare:>9}   {most}",
+            group.rows, group.mean_score
+        );
     }
     text
 }

@@ -66,10 +66,11 @@ impl Found {
         writer: &mut dyn Writer,
     ) -> Result<()> {
         let codes = standings.codes(&self.scores);
-        let alerts: Option<Vec<bool>> = threshold
-            .map(|threshold| self.scores.iter().map(|&score| threshold.is_alert(score)).collect());
+        let alerts: Option<Vec<bool>> =
+            threshold.map(|threshold| self.scores.iter().map(|&score| threshold.is_alert(score)).collect());
         let own = ["row", "score", "percentile", "p_value", "severity", "alert"];
-        let reasons: Vec<String> = (1..=self.reasons.len()).map(|number| format!("reason_{number}")).collect();
+        let reasons: Vec<String> =
+            (1..=self.reasons.len()).map(|number| format!("reason_{number}")).collect();
         // A kept column that has the name of one of ours is told apart.
         let names: Vec<String> = self
             .kept
@@ -87,7 +88,8 @@ impl Found {
         columns.push(Column { name: "row", cells: Cells::Whole(rows) });
         columns.push(Column { name: "score", cells: Cells::Scores(&self.scores) });
         let (percentiles, p_values) = (&standings.percentiles, &standings.p_values);
-        columns.push(Column { name: "percentile", cells: Cells::Coded(&percentiles.0, &percentiles.1, &codes) });
+        columns
+            .push(Column { name: "percentile", cells: Cells::Coded(&percentiles.0, &percentiles.1, &codes) });
         columns.push(Column { name: "p_value", cells: Cells::Coded(&p_values.0, &p_values.1, &codes) });
         columns.push(Column { name: "severity", cells: Cells::Words(&standings.severities, &codes) });
         if let Some(alerts) = &alerts {
@@ -152,8 +154,10 @@ impl<'a> Standings<'a> {
             numbers.truncate(all);
             texts.truncate(all);
         });
-        let ranks: Vec<usize> = scores.par_iter().with_min_len(1024).map(|&score| self.calibration.rank(score)).collect();
-        let starts = UNLIKE.map(|(from, _)| self.percentiles.0.partition_point(|&percentile| percentile < from));
+        let ranks: Vec<usize> =
+            scores.par_iter().with_min_len(1024).map(|&score| self.calibration.rank(score)).collect();
+        let starts =
+            UNLIKE.map(|(from, _)| self.percentiles.0.partition_point(|&percentile| percentile < from));
         for (count, start) in self.beyond.iter_mut().zip(starts) {
             *count += ranks.iter().filter(|&&rank| rank >= start).count() as u64;
         }
@@ -194,6 +198,7 @@ fn rounded(p: f64) -> f64 {
 
 /// The reasons for the scores of rows, as sentences. Reason after reason.
 pub fn reasons(rows: &[Vec<Reason>], count: usize) -> Vec<Vec<Option<String>>> {
-    let reason = |number: usize| rows.iter().map(|row| row.get(number).map(|reason| reason.text.clone())).collect();
+    let reason =
+        |number: usize| rows.iter().map(|row| row.get(number).map(|reason| reason.text.clone())).collect();
     (0..count).map(reason).collect()
 }

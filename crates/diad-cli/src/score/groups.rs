@@ -34,7 +34,11 @@ pub fn told(detector: &Detector, table: &Input, done: &Done, id: Option<&str>) -
         }
         None => exemplars.iter().map(|row| format!("row {row}")).collect(),
     };
-    let mut text = format!("\n{} in {}\n", plural(alerts.len(), "alert", "alerts"), plural(found.len(), "group", "groups"));
+    let mut text = format!(
+        "\n{} in {}\n",
+        plural(alerts.len(), "alert", "alerts"),
+        plural(found.len(), "group", "groups")
+    );
     for (group, name) in found.iter().zip(&names) {
         let count = plural(group.count(), "alert", "alerts");
         writeln!(text, "  {count:>12}  {}  (highest: {name}, score {:.2})", group.sentence, group.highest)?;

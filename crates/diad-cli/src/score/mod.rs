@@ -240,7 +240,8 @@ impl Job<'_> {
             tell_of(threshold.as_ref());
             let mut reader = source.open(&self.selection())?;
             let offered = self.offered(&*reader);
-            let mut done = Done { rows: 0, written: 0, threshold, alerts: Vec::new(), alert_count: 0, offered };
+            let mut done =
+                Done { rows: 0, written: 0, threshold, alerts: Vec::new(), alert_count: 0, offered };
             self.check(&*reader)?;
             self.each_batch(&mut *reader, |first, found| {
                 done.rows = first + found.scores.len() as u64;
@@ -254,16 +255,18 @@ impl Job<'_> {
         }
         let version = table.version();
         let (scores, seconds) = self.score_all(&source)?;
-        let threshold = self.alert.map(|rule| Threshold::find(rule, calibration, &scores, seconds)).transpose()?;
+        let threshold =
+            self.alert.map(|rule| Threshold::find(rule, calibration, &scores, seconds)).transpose()?;
         tell_of(threshold.as_ref());
         let count = self.args.top.unwrap_or(scores.len());
         let in_order = self.args.top.is_none() && !self.args.sort;
         let order = if in_order { (0..scores.len()).collect() } else { top(&scores, count) };
         self.write_chosen(&source, &scores, &order, threshold.as_ref(), &mut standings, writer)?;
         table.unchanged_since(version)?;
-        let mut highest = threshold.as_ref().filter(|_| self.args.groups).map_or_else(Vec::new, |threshold| {
-            (0..scores.len()).filter(|&row| threshold.is_alert(scores[row])).collect()
-        });
+        let mut highest =
+            threshold.as_ref().filter(|_| self.args.groups).map_or_else(Vec::new, |threshold| {
+                (0..scores.len()).filter(|&row| threshold.is_alert(scores[row])).collect()
+            });
         highest.sort_by(|&a: &usize, &b| scores[b].total_cmp(&scores[a]));
         let mut all = Standings::new(calibration);
         all.codes(&scores);
@@ -305,7 +308,11 @@ impl Job<'_> {
         order.iter().enumerate().for_each(|(place, &row)| places[row] = place);
         let mut chosen = Found::default();
         self.each_batch(&mut *reader, |first, found| {
-            chosen.take(found, |row| Some(places[first as usize + row]).filter(|&place| place != usize::MAX), order.len());
+            chosen.take(
+                found,
+                |row| Some(places[first as usize + row]).filter(|&place| place != usize::MAX),
+                order.len(),
+            );
             Ok(())
         })?;
         chosen.write(&numbers, standings, threshold, writer)
@@ -338,13 +345,16 @@ impl Job<'_> {
         let selection = self.detector.selection();
         match self.args.keeps_all() {
             true => selection.and_all_texts(),
-            false => selection.and_texts(self.args.id.into_iter().chain(self.args.keep.iter().map(String::as_str))),
+            false => {
+                selection.and_texts(self.args.id.into_iter().chain(self.args.keep.iter().map(String::as_str)))
+            }
         }
     }
 
     /// A column that was left out because it names rows, if the table has it and it is not asked for.
     fn offered(&self, reader: &dyn Reader) -> Option<String> {
-        let left_out = self.detector.encoder().left_out().iter().filter(|column| column.reason == Reason::Identifier);
+        let left_out =
+            self.detector.encoder().left_out().iter().filter(|column| column.reason == Reason::Identifier);
         let mut names = left_out.map(|column| &column.name);
         names.find(|name| reader.unread().contains(name)).filter(|_| self.args.id.is_none()).cloned()
     }
@@ -354,20 +364,30 @@ impl Job<'_> {
         if !self.needs_all_scores() {
             columns::note_unused(self.detector.encoder(), reader.unread());
         }
-        if let Some(id) = self.args.id.filter(|id| self.args.keeps_all() && !reader.names().iter().any(|name| name == id)) {
+        if let Some(id) =
+            self.args.id.filter(|id| self.args.keeps_all() && !reader.names().iter().any(|name| name == id))
+        {
             bail!("there is no column {}; name one of the table with --id", quoted(id));
         }
         Ok(())
     }
 
     /// Scores a table batch by batch, with the cells to keep and the reasons.
-    fn each_batch(&self, reader: &mut dyn Reader, mut take: impl FnMut(u64, Found) -> Result<()>) -> Result<()> {
+    fn each_batch(
+        &self,
+        reader: &mut dyn Reader,
+        mut take: impl FnMut(u64, Found) -> Result<()>,
+    ) -> Result<()> {
         let explainer = (self.args.reasons > 0).then(|| Explainer::new(self.detector));
         let count = explainer.as_ref().map_or(0, |explainer| self.args.reasons.min(explainer.terms().len()));
         let (mut first, mut oddities) = (0, Oddities::default());
         let wanted = self.wanted(reader);
         while let Some(batch) = reader.next_batch()? {
-            let mut found = Found { scores: vec![0.0; batch.rows()], kept: self.kept(&wanted, &batch), ..Found::default() };
+            let mut found = Found {
+                scores: vec![0.0; batch.rows()],
+                kept: self.kept(&wanted, &batch),
+                ..Found::default()
+            };
             match &explainer {
                 Some(explainer) => {
                     let explained = explainer.reasons(&batch, count)?;
@@ -420,4 +440,3 @@ fn tell_of(threshold: Option<&Threshold>) {
         log::note(note);
     }
 }
-

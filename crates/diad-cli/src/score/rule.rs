@@ -16,7 +16,9 @@ pub fn time_column(detector: &Detector, asked: Option<&str>) -> Result<String> {
     names.dedup();
     match names[..] {
         [only] => Ok(only.to_owned()),
-        [] => bail!("the model has no column of times, which a budget counts by; name one of the table with --time"),
+        [] => bail!(
+            "the model has no column of times, which a budget counts by; name one of the table with --time"
+        ),
         _ => {
             let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
             bail!("the model has several columns of times, {}; name one with --time", names.join(", "))

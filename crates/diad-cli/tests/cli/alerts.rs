@@ -15,7 +15,8 @@ fn payments(rows: usize, factor: f64) -> String {
         let memo = if rows == 600 && i % 150 == 11 { "gift" } else { ["rent", "food", "fuel"][(i * 7) % 3] };
         let (day, hour) = (1 + i / 24 % 25, i % 24);
         let note = if i == 50 { "\"a, b\"" } else { "" };
-        writeln!(text, "P{i:04},2024-03-{day:02} {hour:02}:00,{amount},{memo},{note}").expect("a string grows");
+        writeln!(text, "P{i:04},2024-03-{day:02} {hour:02}:00,{amount},{memo},{note}")
+            .expect("a string grows");
     }
     text
 }
@@ -37,12 +38,26 @@ fn lines(folder: &Folder, name: &str) -> Vec<Vec<String>> {
 fn alerts_have_identifiers_reasons_and_kept_columns() {
     let folder = folder();
     let score = ["score", "m.diad", "t.csv", "--id", "number", "--keep", "amount,memo", "--top", "6"];
-    let said = folder.diad(&[&score[..], &["--reasons", "2", "--alert", "top=6", "-o", "a.csv"]].concat()).succeeds();
+    let said = folder
+        .diad(&[&score[..], &["--reasons", "2", "--alert", "top=6", "-o", "a.csv"]].concat())
+        .succeeds();
     assert_eq!(said, "Wrote the highest 6 of 600 rows to a.csv. 6 rows are alerts (top=6).\n");
     let lines = lines(&folder, "a.csv");
     assert_eq!(
         lines[0],
-        ["number", "row", "score", "percentile", "p_value", "severity", "alert", "reason_1", "reason_2", "amount", "memo"]
+        [
+            "number",
+            "row",
+            "score",
+            "percentile",
+            "p_value",
+            "severity",
+            "alert",
+            "reason_1",
+            "reason_2",
+            "amount",
+            "memo"
+        ]
     );
     assert_eq!(lines.len(), 7);
     let scores: Vec<f32> = lines[1..].iter().map(|line| line[2].parse().unwrap()).collect();
@@ -63,7 +78,9 @@ fn every_format_has_the_same_alerts() {
     let folder = folder();
     let mut found = Vec::new();
     for name in ["a.csv", "a.jsonl", "a.parquet", "a.xlsx"] {
-        folder.diad(&["score", "m.diad", "t.csv", "--keep", "all", "--sort", "--alert", "share=2%", "-o", name]).succeeds();
+        folder
+            .diad(&["score", "m.diad", "t.csv", "--keep", "all", "--sort", "--alert", "share=2%", "-o", name])
+            .succeeds();
         // A file that was written is read as a table again.
         folder.diad(&["score", "m.diad", name, "-o", "again.csv"]);
         found.push(folder.read_text("again.csv"));
@@ -74,7 +91,8 @@ fn every_format_has_the_same_alerts() {
 #[test]
 fn groups_name_what_alerts_have_in_common() {
     let folder = folder();
-    let said = folder.diad(&["score", "m.diad", "t.csv", "--alert", "top=10", "--groups", "-o", "a.csv"]).succeeds();
+    let said =
+        folder.diad(&["score", "m.diad", "t.csv", "--alert", "top=10", "--groups", "-o", "a.csv"]).succeeds();
     assert!(said.contains("10 alerts in ") && said.contains("high amount"), "{said}");
 }
 
@@ -85,7 +103,9 @@ fn a_budget_counts_by_time() {
     assert_snapshot!(folder.diad(&budget).fails(), @"diad: the model has no column of times, which a budget counts by; name one of the table with --time");
     let said = folder.diad(&[&budget[..], &["--time", "booked"]].concat()).succeeds();
     // 25 days; of rows with equal scores at the border, none is an alert.
-    let told = said.split_once("to a.csv. ").and_then(|(_, rest)| rest.split_once(" rows are alerts (budget=1/day)"));
+    let told = said
+        .split_once("to a.csv. ")
+        .and_then(|(_, rest)| rest.split_once(" rows are alerts (budget=1/day)"));
     let alerts: usize = told.expect("a count").0.parse().unwrap();
     assert!((10..=25).contains(&alerts), "{said}");
 }
@@ -116,11 +136,15 @@ fn drift_names_what_has_changed() {
     let same = folder.diad(&["drift", "m.diad", "same.csv"]).succeeds();
     assert!(same.contains("Of 500 new rows"), "{same}");
     let cents = folder.diad(&["drift", "m.diad", "cents.csv", "--by", "memo"]).succeeds();
-    assert!(cents.contains("large change") && cents.contains("100 times larger, as in another unit"), "{cents}");
+    assert!(
+        cents.contains("large change") && cents.contains("100 times larger, as in another unit"),
+        "{cents}"
+    );
     assert!(cents.contains("\nGroups") && cents.contains("fuel"), "{cents}");
     let json = folder.diad(&["drift", "m.diad", "cents.csv", "--format", "json"]).succeeds();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let sum: f64 = json["terms"].as_array().unwrap().iter().map(|term| term["mean_score"].as_f64().unwrap()).sum();
+    let sum: f64 =
+        json["terms"].as_array().unwrap().iter().map(|term| term["mean_score"].as_f64().unwrap()).sum();
     let [before, after] = [0, 1].map(|at| json["mean_score"][at].as_f64().unwrap());
     assert!((after - before - sum).abs() < 1e-9);
     folder.diad(&["drift", "m.diad", "cents.csv", "--format", "html", "-o", "d.html"]).succeeds();
@@ -132,7 +156,10 @@ fn drift_names_what_has_changed() {
 #[test]
 fn labels_go_by_identifier() {
     let folder = folder();
-    folder.write("l.csv", "number,verdict,comment\nP0050,fraud,stolen\nP0150,fraud,\nP0001,ok,\nP0002,ok,\"asked, fine\"\n");
+    folder.write(
+        "l.csv",
+        "number,verdict,comment\nP0050,fraud,stolen\nP0150,fraud,\nP0001,ok,\nP0002,ok,\"asked, fine\"\n",
+    );
     let by = ["--table", "t.csv", "--id", "number", "--label", "verdict"];
     folder.diad(&[&["tune", "m.diad", "l.csv", "-o", "tuned.diad"], &by[..]].concat()).succeeds();
     let eval = folder.diad(&[&["eval", "m.diad", "l.csv", "--format", "json"], &by[..]].concat());

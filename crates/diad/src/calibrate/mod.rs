@@ -23,8 +23,8 @@ mod next;
 mod severity;
 mod threshold;
 
-pub use drift::{ColumnDrift, Drift, Drifting, GroupDrift, TermDrift, Verdict};
 pub(crate) use drift::usual;
+pub use drift::{ColumnDrift, Drift, Drifting, GroupDrift, TermDrift, Verdict};
 pub use groups::{Carrier, Direction, Group, groups};
 pub use next::{Next, next_rows};
 pub use severity::Severity;

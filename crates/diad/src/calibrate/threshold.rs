@@ -121,7 +121,11 @@ fn highest(scores: &[f32], count: usize) -> f32 {
 ///
 /// # Errors
 /// If the values are not times; `column` is named.
-pub fn times(values: &Values, column: &str, place: &dyn Fn(usize) -> crate::table::Place) -> Result<Option<[f64; 2]>> {
+pub fn times(
+    values: &Values,
+    column: &str,
+    place: &dyn Fn(usize) -> crate::table::Place,
+) -> Result<Option<[f64; 2]>> {
     let times = values.as_times(column, place)?;
     let known = times.iter().copied().filter(|time| time.is_finite());
     Ok(known.fold(None, |span: Option<[f64; 2]>, time| {

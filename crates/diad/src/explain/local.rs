@@ -118,7 +118,8 @@ impl Explainer<'_> {
 
     /// The contributions piece by piece: those of the trees themselves, and the plain way for all.
     pub(super) fn take_apart(&self, columns: &[Cow<'_, [f64]>], scores: &mut [f32], values: &mut [f64]) {
-        let fill = |block: &mut Block<f32>, rows| self.detector.fill_block(block, columns, &self.scalers, rows);
+        let fill =
+            |block: &mut Block<f32>, rows| self.detector.fill_block(block, columns, &self.scalers, rows);
         self.take_blocks_apart(fill, scores, values);
     }
 

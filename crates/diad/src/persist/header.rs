@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Params;
 use crate::Edit;
+use crate::Params;
 use crate::alert::Alert;
 use crate::calibration::MOST_SCORES;
 use crate::encode::Encoder;

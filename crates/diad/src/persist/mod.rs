@@ -21,8 +21,7 @@ use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
     CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES,
-    UNREADABLE_HEADER, VERSION,
-    header_length, number, read_header, tensor_lengths,
+    UNREADABLE_HEADER, VERSION, header_length, number, read_header, tensor_lengths,
 };
 
 impl Detector {

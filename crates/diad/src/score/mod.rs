@@ -225,11 +225,13 @@ impl Detector {
     /// How unusual scores are: p-values and percentiles. Models that no calibration came with tell it from what they remember of
     /// the scores of their training rows.
     pub fn calibration(&self) -> &Calibration {
-        self.calibration.as_ref().unwrap_or_else(|| self.remembered.get_or_init(|| {
-            let count = (self.training_rows as usize).clamp(1, MOST_SCORES);
-            let score = |i: usize| self.profile.scores.quantile((i as f64 + 0.5) / count as f64);
-            Calibration::of_training((0..count).map(score).collect())
-        }))
+        self.calibration.as_ref().unwrap_or_else(|| {
+            self.remembered.get_or_init(|| {
+                let count = (self.training_rows as usize).clamp(1, MOST_SCORES);
+                let score = |i: usize| self.profile.scores.quantile((i as f64 + 0.5) / count as f64);
+                Calibration::of_training((0..count).map(score).collect())
+            })
+        })
     }
 
     /// The same detector, calibrated by the scores of other rows than it remembers.

@@ -6,7 +6,8 @@ use crate::table::{ReadAs, Selection, Source, quoted};
 use crate::{Error, Result};
 
 /// Words for an anomaly and for a normal row.
-const ANOMALY: [&str; 10] = ["1", "true", "yes", "y", "fraud", "anomaly", "bad", "abnormal", "outlier", "positive"];
+const ANOMALY: [&str; 10] =
+    ["1", "true", "yes", "y", "fraud", "anomaly", "bad", "abnormal", "outlier", "positive"];
 const NORMAL: [&str; 12] =
     ["0", "false", "no", "n", "ok", "normal", "good", "fine", "legit", "inlier", "negative", "not fraud"];
 /// Most identifiers that a message names.
@@ -42,7 +43,8 @@ impl NamedLabels {
             Some(label) => label.to_owned(),
             None => label_column(source, id)?,
         };
-        let as_texts = Selection::only([id, &label]).reading(id, ReadAs::Texts).reading(&label, ReadAs::Texts);
+        let as_texts =
+            Selection::only([id, &label]).reading(id, ReadAs::Texts).reading(&label, ReadAs::Texts);
         let mut reader = source.open(&as_texts)?;
         let mut labels = HashMap::new();
         while let Some(batch) = reader.next_batch()? {
@@ -107,7 +109,9 @@ fn label_column(source: &dyn Source, id: &str) -> Result<String> {
     match others {
         [only] => Ok(only.clone()),
         _ if others.iter().any(|name| name == "label") => Ok("label".into()),
-        _ => Err(Error::NoLabelColumn { columns: others.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ") }),
+        _ => Err(Error::NoLabelColumn {
+            columns: others.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "),
+        }),
     }
 }
 
@@ -149,7 +153,10 @@ mod tests {
         let labels = NamedLabels::read(&file, "id", None, None).unwrap();
         assert_eq!(labels.len(), 4);
         let rows = table(&[("id", &["e", "d", "x", "b", "a", ""])]);
-        assert_eq!(labels.of_rows(&rows, "id").unwrap(), [Some(false), Some(true), None, Some(false), Some(true), None]);
+        assert_eq!(
+            labels.of_rows(&rows, "id").unwrap(),
+            [Some(false), Some(true), None, Some(false), Some(true), None]
+        );
         let positive = NamedLabels::read(&file, "id", Some("comment"), Some("fraud!")).unwrap();
         let rows = table(&[("id", &["a", "c", "d"])]);
         assert_eq!(positive.of_rows(&rows, "id").unwrap(), [Some(false), Some(false), Some(true)]);

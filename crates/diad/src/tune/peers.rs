@@ -29,7 +29,8 @@ pub struct Peer {
 pub fn ordinary(detector: &Detector, labelled: &Labelled, anomalies: &[usize]) -> Vec<Peer> {
     let matrix = labelled.matrix();
     let columns = detector.encoder().columns();
-    let categories: Vec<usize> = (0..columns.len()).filter(|&column| columns[column].positions() > 0).collect();
+    let categories: Vec<usize> =
+        (0..columns.len()).filter(|&column| columns[column].positions() > 0).collect();
     let unlabelled = labelled.rows(None);
     if anomalies.len() > FEW || unlabelled.is_empty() {
         return Vec::new();
@@ -54,7 +55,12 @@ pub fn ordinary(detector: &Detector, labelled: &Labelled, anomalies: &[usize]) -
             order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
             // The more ordinary half, if there are few.
             let taken = few.len().div_ceil(2).min(TAKEN);
-            peers.extend(order.into_iter().take(taken).map(|place| Peer { row: few[place], share: 1.0 / taken as f64 }));
+            peers.extend(
+                order
+                    .into_iter()
+                    .take(taken)
+                    .map(|place| Peer { row: few[place], share: 1.0 / taken as f64 }),
+            );
         }
     }
     peers

@@ -344,15 +344,16 @@ fn one_label_does_not_condemn_a_category() {
     let table =
         Table::of(names, vec![Values::Numbers(amounts), Values::Numbers(hours), currencies.into()]).unwrap();
     let detector = Params::default().with_steps(30).trees(20).fit(&table).unwrap();
-    let label = |row: usize| if odd.contains(&row) { Some(true) } else { fine.contains(&row).then_some(false) };
+    let label =
+        |row: usize| if odd.contains(&row) { Some(true) } else { fine.contains(&row).then_some(false) };
     let labelled = Labelled::of(&detector, &table, (0..rows).map(label).collect()).unwrap();
     let tuned = detector.tuning(&labelled).run().unwrap().detector;
     // The mean rank of ordinary rows in francs, from 0 to 1.
     let standing = |detector: &Detector| {
         let scores = detector.score(&table).unwrap();
-        let ranks = (0..rows).filter(|&row| francs(row) && row != odd[0]).map(|row| {
-            scores.iter().filter(|&&other| other < scores[row]).count() as f64 / rows as f64
-        });
+        let ranks = (0..rows)
+            .filter(|&row| francs(row) && row != odd[0])
+            .map(|row| scores.iter().filter(|&&other| other < scores[row]).count() as f64 / rows as f64);
         let ranks: Vec<f64> = ranks.collect();
         ranks.iter().sum::<f64>() / ranks.len() as f64
     };

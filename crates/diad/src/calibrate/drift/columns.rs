@@ -59,7 +59,8 @@ impl Tally {
         let (cells, mut expected) = match &column.kind {
             Kind::Category { levels, .. } => {
                 let own = levels.len().min(CELLS);
-                let mut shares: Vec<f64> = levels[..own].iter().map(|level| level.rows as f64 / rows).collect();
+                let mut shares: Vec<f64> =
+                    levels[..own].iter().map(|level| level.rows as f64 / rows).collect();
                 shares.push((1.0 - shares.iter().sum::<f64>()).max(0.0));
                 (Cells::Categories(own), shares)
             }

@@ -83,7 +83,7 @@ pub struct TermDrift {
     pub score: f64,
     /// What it adds to the change of the share of rare rows. All terms together are that change.
     pub rare: f64,
-    /// How likely so large a shift would be if nothing had changed.
+    /// How likely so large a shift would be if the mean had moved by no more than a tenth of a standard deviation.
     pub p: f64,
     /// How large the change is.
     pub verdict: Verdict,
@@ -231,7 +231,8 @@ impl<'a> Drifting<'a> {
         let usual = self.usual();
         let mut terms: Vec<TermDrift> =
             usual.iter().enumerate().map(|(term, usual)| self.term(term, usual)).collect();
-        let mut columns: Vec<ColumnDrift> = (0..self.tallies.len()).map(|column| self.column(column)).collect();
+        let mut columns: Vec<ColumnDrift> =
+            (0..self.tallies.len()).map(|column| self.column(column)).collect();
         let found = discoveries(terms.iter().map(|term| term.p).chain(columns.iter().map(|column| column.p)));
         let (of_terms, of_columns) = found.split_at(terms.len());
         for (term, &found) in terms.iter_mut().zip(of_terms) {
@@ -270,7 +271,12 @@ impl<'a> Drifting<'a> {
             let columns = [term.columns()[0], term.columns()[term.columns().len() - 1]].map(|c| c as u32);
             let found = known.iter().find(|usual| usual.columns == columns).copied();
             let deviation = (1.25 * term.importance()) as f32;
-            found.unwrap_or(Usual { columns, mean: 0.0, deviation, rare: if known.is_empty() { rare } else { 0.0 } })
+            found.unwrap_or(Usual {
+                columns,
+                mean: 0.0,
+                deviation,
+                rare: if known.is_empty() { rare } else { 0.0 },
+            })
         };
         terms.iter().map(usual).collect()
     }
@@ -282,7 +288,10 @@ impl<'a> Drifting<'a> {
         let known = (self.explainer.detector().training_rows() as f64).min(sums::USUAL_ROWS as f64);
         let error = (before * before / known + variance.max(before * before) / rows).sqrt();
         let unit = before.max(1e-9);
-        let z = if error > 0.0 { score.abs() / error } else { 0.0 };
+        // Rows that a fit has seen score a little lower than new ones, so that any term moves a little: what is tested is whether it has moved by
+        // more than a small shift.
+        let beyond = score.abs() - SHIFTS[0] * before;
+        let z = if error > 0.0 && beyond > 0.0 { beyond / error } else { 0.0 };
         TermDrift {
             term,
             shift: score / unit,
