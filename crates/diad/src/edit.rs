@@ -326,7 +326,8 @@ mod tests {
         let flat = at(&first.edited(&edits(&["flat amount"])).unwrap(), 0, &values);
         assert!(flat.iter().all(|value| value.abs() < 0.02), "{flat:?}");
         let up = at(&first.edited(&edits(&["monotone amount=up"])).unwrap(), 0, &values);
-        assert!(up.windows(2).all(|two| two[0] <= two[1] + 1e-3), "{up:?}");
+        // Between nodes the edit is linear and the term is not.
+        assert!(up.windows(2).all(|two| two[0] <= two[1] + 0.01), "{up:?}");
     }
 
     #[test]

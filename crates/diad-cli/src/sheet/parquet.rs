@@ -13,8 +13,8 @@ use parquet::schema::types::Type;
 
 use super::{Cells, Column, Writer};
 
-/// Rows per row group.
-const GROUP_ROWS: usize = 1 << 17;
+/// Rows per row group; few in tests, so that there are several.
+const GROUP_ROWS: usize = if cfg!(test) { 1 << 10 } else { 1 << 17 };
 
 /// Cells of a column that wait to be written.
 enum Waiting {

@@ -83,7 +83,7 @@ pub struct TermDrift {
     pub score: f64,
     /// What it adds to the change of the share of rare rows. All terms together are that change.
     pub rare: f64,
-    /// How likely so large a shift would be if nothing had changed.
+    /// How likely so large a shift would be if the mean had moved by no more than a tenth of a standard deviation.
     pub p: f64,
     /// How large the change is.
     pub verdict: Verdict,
@@ -288,7 +288,10 @@ impl<'a> Drifting<'a> {
         let known = (self.explainer.detector().training_rows() as f64).min(sums::USUAL_ROWS as f64);
         let error = (before * before / known + variance.max(before * before) / rows).sqrt();
         let unit = before.max(1e-9);
-        let z = if error > 0.0 { score.abs() / error } else { 0.0 };
+        // Rows that a fit has seen score a little lower than new ones, so that any term moves a little: what is tested is whether it has moved by
+        // more than a small shift.
+        let beyond = score.abs() - SHIFTS[0] * before;
+        let z = if error > 0.0 && beyond > 0.0 { beyond / error } else { 0.0 };
         TermDrift {
             term,
             shift: score / unit,

