@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use diad::Params;
+use diad::{Detector, Params};
 use diad::table::{FileSource, Reader, Result, Selection, Source, panic_is_caught, read_stream};
 use tempfile::NamedTempFile;
 
@@ -49,12 +49,30 @@ impl Reader for ShortReader<'_> {
     }
 }
 
-/// Everything a fit does with a table before it trains. A table gives finite numbers, or an error of one line.
+/// Reads a table, trains a small model on it if it has few cells, writes the model and reads it again, and scores the table with it.
+/// There are finite scores, or an error of one line.
 pub fn take_in(source: &impl Source) {
-    match Params::default().fitting(&Short(source)).read() {
-        // That all values are finite is asserted where they are read.
-        Ok(training) => assert!(training.rows() >= 2),
-        Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
+    /// Most rows and features of a table that is trained on: what comes after the reading does not depend on their number.
+    const MOST: (usize, usize) = (400, 12);
+    let params = Params::default().with_steps(2).trees(2).batch(16);
+    let table = Short(source);
+    let told = |error: diad::Error| assert!(!error.to_string().contains('\n'), "{error}");
+    let training = match params.fitting(&table).read() {
+        Ok(training) => training,
+        Err(error) => return told(error),
+    };
+    // That all values are finite is asserted where they are read.
+    assert!(training.rows() >= 2);
+    if training.rows() > MOST.0 || training.encoder().columns().len() > MOST.1 {
+        return;
+    }
+    let detector = training.run().expect("a model of a table that was read");
+    let bytes = detector.to_bytes().expect("bytes of a model");
+    let opened = Detector::from_bytes(&bytes).expect("a model that was written opens");
+    let mut reader = table.open(&opened.selection()).expect("a table that was opened before");
+    while let Some(batch) = reader.next_batch().expect("rows that were read before") {
+        let scores = opened.score(&batch).expect("every row gets an answer");
+        assert!(scores.iter().all(|score| score.is_finite()), "{scores:?}");
     }
 }
 

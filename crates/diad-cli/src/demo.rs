@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<()> {
     output::say(INTRODUCTION)?;
     let detector = fit::train(&Input::new(&table)?, &Roles::default().ignore(LABEL), &params)?;
     detector.save(&model)?;
-    score::write_file(&detector, &Input::new(&table)?, &scores, false)?;
+    score::write_plain(&detector, &Input::new(&table)?, &scores)?;
     let given =
         report::Given { model: &model, table: &table, label: Some(LABEL), before: None, top: report::LISTED };
     report::write(&detector, &given, &page)?;

@@ -102,7 +102,23 @@ fn stream_name(path: &Path) -> PathBuf {
 }
 
 fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
-    Ok(if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) })
+    if path == Path::new("-") {
+        return Ok(Box::new(Waiting(io::stdin())));
+    }
+    // Opening a pipe waits for the program at its other end.
+    Ok(Box::new(Waiting(stop::at_once(|| File::open(path))?)))
+}
+
+/// A stream of which Ctrl-C ends the reading at once, also while nothing comes.
+struct Waiting<R>(R);
+
+impl<R: Read> Read for Waiting<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if stop::requested() {
+            return Err(io::Error::other("it was stopped"));
+        }
+        stop::at_once(|| self.0.read(out))
+    }
 }
 
 /// What failed while a copy was made.
@@ -121,7 +137,7 @@ fn keep(path: &Path) -> std::result::Result<File, (Copying, io::Error)> {
         if stop::requested() {
             return Err((Copying::Stopped, io::ErrorKind::Interrupted.into()));
         }
-        match stop::waiting(|| input.read(&mut chunk)) {
+        match input.read(&mut chunk) {
             Ok(0) => return Ok(copy),
             Ok(read) => {
                 io::Write::write_all(&mut copy, &chunk[..read]).map_err(|error| (Copying::Write, error))?;

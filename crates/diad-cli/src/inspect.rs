@@ -95,10 +95,7 @@ fn details(column: &Surveyed) -> Vec<String> {
     }
     if let Some((rows, place)) = column.infinite {
         let rows = plural(rows as usize, "infinite number", "infinite numbers");
-        lines.push(format!(
-            "{rows}, first in {place}: a fit stops there; correct them, or leave the column out: {}",
-            option("--ignore")
-        ));
+        lines.push(format!("{rows}, first in {place}, taken as missing"));
     }
     if matches!(column.left_out, Some(Reason::Identifier | Reason::TooManyTexts | Reason::OneTime)) {
         lines.push(format!("to keep it: {} or {}", option("--numeric"), option("--categorical")));

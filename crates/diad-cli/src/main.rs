@@ -11,14 +11,18 @@ use diad::table::{FORMATS_IN_FULL, panic_is_caught};
 mod args;
 mod columns;
 mod demo;
+mod drift;
+mod edit;
 mod eval;
 mod explain;
 mod fit;
 mod info;
 mod input;
 mod inspect;
+mod labels;
 mod log;
 mod manual;
+mod next;
 mod output;
 mod plots;
 mod progress;
@@ -26,6 +30,7 @@ mod report;
 mod rows;
 mod score;
 mod settings;
+mod sheet;
 mod stop;
 mod tune;
 
@@ -86,6 +91,7 @@ Examples:
   diad score model.diad table.csv -o scores.csv
   diad explain model.diad table.csv --top 10
   diad report model.diad table.csv -o report.html
+  diad drift model.diad new.csv
   diad eval model.diad table.csv --label is_fraud
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad";
 
@@ -106,6 +112,9 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Report(report::Args),
+    Drift(drift::Args),
+    Next(next::Args),
+    Edit(edit::Args),
     Inspect(inspect::Args),
     Info(info::Args),
     Demo(demo::Args),
@@ -154,6 +163,9 @@ fn run(cli: Cli) -> Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Drift(args) => drift::run(&args),
+        Command::Next(args) => next::run(&args),
+        Command::Edit(args) => edit::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -11,7 +11,7 @@ use diad_report::{Report, Rows};
 
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
-use crate::{rows, score};
+use crate::{rows, score, stop};
 
 /// Write an HTML report: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
@@ -56,9 +56,9 @@ pub fn run(args: &Args) -> Result<()> {
     let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
     inputs.extend(args.before.as_deref());
     let target = output::check(&args.output, &inputs)?;
-    let detector = score::load(&args.model, args.exact, args.strict)?;
-    let before =
-        args.before.as_deref().map(|model| score::load(model, args.exact, args.strict)).transpose()?;
+    let load = |model: &Path| stop::at_once(|| score::load(model, args.exact, args.strict));
+    let detector = load(&args.model)?;
+    let before = args.before.as_deref().map(load).transpose()?;
     let given = Given {
         model: &args.model,
         table: &args.table,
@@ -81,13 +81,13 @@ pub struct Given<'a> {
 
 /// Writes the report of a model and a table.
 pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
-    let explainer = Explainer::new(detector);
-    let before = given.before.map(Explainer::new);
+    let explainer = stop::at_once(|| Explainer::new(detector));
+    let before = stop::at_once(|| given.before.map(Explainer::new));
     let input = Input::new(given.table)?;
     let version = input.version();
-    let scored = rows::score(detector, &input, given.label)?;
+    let scored = stop::at_once(|| rows::score(detector, &input, given.label))?;
     let top = scored.top(given.top);
-    let table = rows::pick(detector, &input, &top)?;
+    let table = stop::at_once(|| rows::pick(detector, &input, &top))?;
     input.unchanged_since(version)?;
     let name = |path: &Path| path.file_name().map_or(String::new(), |name| shown(Path::new(name)));
     let report = Report {
@@ -98,9 +98,10 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         settings: detector.params().listed(),
         scores: &scored.scores,
         labels: scored.labels.as_deref(),
+        threshold: None,
         listed: Rows { numbers: &top, table: &table },
     };
-    let html = report.html()?;
+    let html = stop::at_once(|| report.html())?;
     let mut pending = Pending::new(target)?;
     pending.file().write_all(html.as_bytes()).map_err(|error| pending.unwritable(error))?;
     pending.commit()

@@ -209,7 +209,7 @@ fn scores(report: &Report) -> Scores {
         high,
         above: above(&sorted),
         anomalies_above,
-        threshold: f64::from(report.explainer.score_quantile(ORDINARY)),
+        threshold: f64::from(report.threshold.unwrap_or_else(|| report.explainer.score_quantile(ORDINARY))),
     }
 }
 

@@ -8,7 +8,7 @@ use memchr::memchr;
 use rayon::prelude::*;
 
 use crate::encoding::decoded;
-use crate::select::Pick;
+use crate::select::{Chosen, Pick};
 use crate::{
     Error, Notation, Origin, Place, ReadAs, Result, Table, Texts, Values, moment, notation, number, time,
 };
@@ -66,11 +66,11 @@ impl Cells {
     }
 
     /// The picked columns as a batch.
-    pub(crate) fn batch(&self, names: &[String], picks: &[Pick]) -> Result<Table> {
+    pub(crate) fn batch(&self, chosen: &Chosen) -> Result<Table> {
         let column = |(pick, name): (&Pick, &String)| self.column(pick, name);
-        let columns: Vec<Result<Values>> = picks.par_iter().zip(names).map(column).collect();
+        let columns: Vec<Result<Values>> = chosen.picks.par_iter().zip(&chosen.names).map(column).collect();
         let columns = columns.into_iter().collect::<Result<Vec<Values>>>()?;
-        Ok(Table::batch(names, columns, self.rows(), Origin::Lines(self.lines.clone())))
+        Ok(Table::batch(&chosen.names, columns, self.rows(), Origin::Lines(self.lines.clone())))
     }
 
     fn column(&self, pick: &Pick, name: &str) -> Result<Values> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use memchr::memchr;
 
-use crate::encoding;
+use crate::{encoding, spaces};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
@@ -21,7 +21,8 @@ pub(crate) enum Format {
     Parquet,
     Arrow,
     Csv,
-    JsonLines,
+    /// Objects of JSON, one on each line or in a list.
+    Json,
     Utf16,
     /// An archive, as Excel workbooks are.
     Zip,
@@ -42,17 +43,17 @@ pub(crate) fn format(start: &[u8]) -> Format {
         [b'F', b'E', b'A', b'1', ..] => Format::Other("a Feather file of version 1"),
         [b'D', b'I', b'A', b'D', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Other("a model of diad"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),
-        _ => match start.trim_ascii_start() {
-            [b'{', ..] => Format::JsonLines,
-            [b'[', ..] if serde_json_array(start) => Format::Other("a JSON array"),
+        _ => match start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start() {
+            [b'{', ..] => Format::Json,
+            [b'[', rest @ ..] => match rest.trim_ascii_start() {
+                [b'{', ..] => Format::Json,
+                [b'[', ..] => Format::Other("a JSON list of lists"),
+                // A column name may start so.
+                _ => Format::Csv,
+            },
             _ => Format::Csv,
         },
     }
-}
-
-/// Whether `[` starts a JSON array rather than a column name.
-fn serde_json_array(start: &[u8]) -> bool {
-    matches!(start.trim_ascii_start()[1..].trim_ascii_start(), [b'{' | b'[', ..])
 }
 
 /// How a CSV file is laid out.
@@ -69,7 +70,7 @@ pub(crate) struct Layout {
 }
 
 /// How a CSV file is laid out. What separates cells is what most often cuts the first rows into the same number of cells,
-/// two or more, or else a comma.
+/// two or more; or else white space, where that is certain; or else a comma.
 pub(crate) fn layout(start: &[u8], whole: bool) -> Layout {
     if let Some((delimiter, mark)) = said_delimiter(start) {
         let widths = PARSERS.with_borrow_mut(|parsers| {
@@ -101,7 +102,7 @@ fn said_delimiter(start: &[u8]) -> Option<(u8, usize)> {
 }
 
 fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
-    let mut best = (0, Layout { delimiter: b',', before: 0, row_names: false, mark: 0 });
+    let (mut best, mut even) = ((0, Layout { delimiter: b',', before: 0, row_names: false, mark: 0 }), false);
     for (delimiter, parser) in DELIMITERS.into_iter().zip(parsers) {
         parser.reset();
         let widths = widths(start, parser, whole);
@@ -119,9 +120,12 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
         let score = (cells - 1) * same * same / widths.len();
         if score > best.0 {
             best = (score, Layout { delimiter, before, row_names, mark: 0 });
+            even = same == widths.len();
         }
     }
-    best.1
+    // Tabs and spaces may be mixed.
+    let doubtful = best.0 == 0 || (best.1.delimiter == b'\t' && !even);
+    if doubtful { spaces::layout(start, whole).unwrap_or(best.1) } else { best.1 }
 }
 
 /// Rows before the line of names, and whether all rows have one cell more than that line.
@@ -218,8 +222,9 @@ mod tests {
 
     #[test]
     fn formats_are_told_apart() {
-        assert_eq!(format(b"  {\"a\":1}"), Format::JsonLines);
-        assert_eq!(format(b"[{\"a\":1}]"), Format::Other("a JSON array"));
+        assert_eq!(format(b"  {\"a\":1}"), Format::Json);
+        assert_eq!(format(b"[ {\"a\":1}]"), Format::Json);
+        assert_eq!(format(b"[[1]]"), Format::Other("a JSON list of lists"));
         assert_eq!(format(b"[a],b\n"), Format::Csv);
         assert_eq!(format(b"PAR1"), Format::Parquet);
         assert_eq!(format(b"ARROW1\0\0"), Format::Arrow);

@@ -107,6 +107,14 @@ pub enum Error {
         /// Megabytes that a sheet may take.
         most: usize,
     },
+    /// A workbook that is too large beside its sheets: all its texts are in memory at once.
+    #[error("the texts of {} take more than {most} MB of memory; save the sheet as a CSV file", file(path))]
+    LargeBook {
+        /// The file.
+        path: PathBuf,
+        /// Megabytes that they may take.
+        most: usize,
+    },
     /// An Arrow file or stream that cannot be read to its end.
     #[error("cannot read {} as Arrow ({reason}); write the file again", file(path))]
     Arrow {
@@ -201,19 +209,6 @@ pub enum Error {
         line: u64,
         /// What is wrong with it.
         reason: &'static str,
-    },
-    /// A key of a JSON Lines file that appears too late to be a column.
-    #[error(
-        "line {line} has the key {}, which none of the first {lines} lines has; add it to the first line",
-        quoted(key)
-    )]
-    LateKey {
-        /// The key.
-        key: String,
-        /// The line, counted from 1.
-        line: u64,
-        /// How many lines are looked at for keys.
-        lines: usize,
     },
     /// A value that is a list or an object.
     #[error(

@@ -11,6 +11,7 @@ use crate::csv::CsvReader;
 use crate::detect::{self, Format};
 use crate::encoding::{self, Transcoded};
 use crate::json::JsonReader;
+use crate::spaces::{self, Squeezed};
 use crate::{Error, Reader, Result, Selection, Source, Version};
 
 /// First bytes that are looked at to tell what a file is.
@@ -177,9 +178,13 @@ pub fn read_stream<'a>(
     match detect::format(&start) {
         Format::Csv => {
             let layout = detect::layout(&start, whole);
+            if layout.delimiter == spaces::MARK {
+                let text = BufReader::new(Squeezed::new(text));
+                return Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?));
+            }
             Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?))
         }
-        Format::JsonLines => Ok(Box::new(JsonReader::new(text, name, selection)?)),
+        Format::Json => Ok(Box::new(JsonReader::new(text, name, selection)?)),
         Format::Arrow if start.starts_with(arrow::MAGIC) => {
             // Where its parts are is said at its end.
             let mut text = text;

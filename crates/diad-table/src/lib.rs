@@ -24,6 +24,7 @@ mod number;
 mod parquet;
 mod select;
 mod source;
+mod spaces;
 mod stoppable;
 mod table;
 mod tally;

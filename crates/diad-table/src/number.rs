@@ -70,6 +70,14 @@ pub(crate) fn written(text: &str, decimal_comma: bool) -> Option<Written> {
     Some(found)
 }
 
+/// What stands before and after the digits of a number, without its sign: a currency, per cent.
+pub(crate) fn unit(text: &str) -> [String; 2] {
+    let digit = |c: char| c.is_ascii_digit();
+    let sign = |c: char| c.is_whitespace() || matches!(c, '-' | '+' | '\u{2212}' | '\u{2013}' | '(' | ')');
+    let (Some(first), Some(last)) = (text.find(digit), text.rfind(digit)) else { return Default::default() };
+    [&text[..first], &text[last + 1..]].map(|beside| beside.trim_matches(sign).to_owned())
+}
+
 /// The text without a sign before it, or after it as some banks write it.
 fn without_sign<'a>(text: &'a str, negative: &mut bool, signs: &mut u32) -> Option<&'a str> {
     let minus = ['-', '\u{2212}', '\u{2013}'];
@@ -96,7 +104,11 @@ fn without_currency(text: &str) -> Option<&str> {
         return Some(rest.trim());
     }
     let start = text.find(figure)?;
-    if start > 0 && word(text[..start].trim()) {
+    // Small letters right before digits are more often those of a name, such as rs10907175, than a currency.
+    let before = &text[..start];
+    let named =
+        !before.ends_with(char::is_whitespace) && before != "kr" && !before.contains(char::is_uppercase);
+    if start > 0 && !named && word(before.trim()) {
         return Some(text[start..].trim());
     }
     let end = text.rfind(figure)? + text[text.rfind(figure)?..].chars().next()?.len_utf8();
@@ -208,6 +220,9 @@ mod tests {
             ("1\u{202f}234", 1234.0),
             ("£3", 3.0),
             ("R$ 7", 7.0),
+            ("kr7", 7.0),
+            ("Rs7", 7.0),
+            ("usd 7", 7.0),
             ("1.5e3", 1500.0),
             ("+4", 4.0),
             ("\u{2212}4.5", -4.5),
@@ -252,6 +267,8 @@ mod tests {
             "1 23",
             "abc5",
             "EUR",
+            "rs10907175",
+            "try5",
             "1,,234",
         ] {
             assert_eq!(point(text), None, "{text}");
@@ -276,5 +293,12 @@ mod tests {
         for quantity in ["0", "10", "0.5", "123456789012345", "00.5", "-01", ""] {
             assert!(!is_code(quantity.as_bytes()), "{quantity}");
         }
+    }
+
+    #[test]
+    fn units_stand_before_or_after() {
+        let units = ["-£12.50", "(1.234,50 €)", "52.88%", "EUR 7", "12"].map(unit);
+        assert_eq!(units.each_ref().map(|unit| unit[0].as_str()), ["£", "", "", "EUR", ""]);
+        assert_eq!(units.each_ref().map(|unit| unit[1].as_str()), ["", "€", "%", "", ""]);
     }
 }

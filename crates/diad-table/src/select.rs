@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::header::Header;
+use crate::text::quoted;
 use crate::{Error, Notation, Result};
 
 /// Which columns are read, and which of them is a label.
@@ -64,6 +65,16 @@ pub(crate) struct Pick {
     pub(crate) lenient: bool,
 }
 
+/// The columns of a file that are read.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen {
+    pub(crate) picks: Vec<Pick>,
+    /// Their names.
+    pub(crate) names: Vec<String>,
+    /// The names of the others.
+    pub(crate) unread: Vec<String>,
+}
+
 impl Selection {
     /// Every column.
     pub fn all() -> Self {
@@ -102,6 +113,35 @@ impl Selection {
         self.with_label(name)
     }
 
+    /// Also reads these columns, after the others, as the text that they are written in. Those that are read anyway stay as they are.
+    #[must_use]
+    pub fn and_texts<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        for name in names.into_iter().map(Into::into) {
+            if let Columns::Only(known) = &mut self.columns
+                && !known.contains(&name)
+                && self.label.as_ref() != Some(&name)
+            {
+                known.push(name.clone());
+                self.kinds.insert(name, (ReadAs::Texts, None));
+            }
+        }
+        self
+    }
+
+    /// Also reads every other column, as the text that it is written in. Columns come in the order of the table.
+    #[must_use]
+    pub fn and_all_texts(mut self) -> Self {
+        // What was to be found out by itself still is.
+        if let Columns::Only(known) = std::mem::replace(&mut self.columns, Columns::Except(Vec::new())) {
+            let found = (self.others, None);
+            known.into_iter().for_each(|name| {
+                self.kinds.entry(name).or_insert_with(|| found.clone());
+            });
+        }
+        self.others = ReadAs::Texts;
+        self
+    }
+
     /// Reads column `name` as what is said instead of what is found in it.
     pub fn reading(mut self, name: impl Into<String>, read_as: ReadAs) -> Self {
         self.kinds.insert(name.into(), (read_as, None));
@@ -137,13 +177,26 @@ impl Selection {
         self
     }
 
+    /// Whether a column that cannot be read may be left out: nobody has asked for it by its name.
+    pub(crate) fn may_leave_out(&self, pick: &Pick) -> bool {
+        self.is_open() && pick.read_as == self.others
+    }
+
     /// Whether columns that are not named are read too.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.columns, Columns::Except(_))
     }
 
+    /// Chooses among the columns of a file.
+    pub(crate) fn choose(&self, header: &Header) -> Result<Chosen> {
+        let picks = self.resolve_in(header)?;
+        let names = picks.iter().map(|pick| header.names[pick.index].clone()).collect();
+        let unread = unread(&header.names, &picks);
+        Ok(Chosen { picks, names, unread })
+    }
+
     /// Finds the selected columns among those of a file. A column without a name may be asked for by none.
-    pub(crate) fn resolve_in(&self, header: &Header) -> Result<Vec<Pick>> {
+    fn resolve_in(&self, header: &Header) -> Result<Vec<Pick>> {
         let unnamed = header.unnamed.first().map(|&index| header.names[index].clone());
         let (Some(unnamed), Columns::Except(ignored)) = (unnamed, &self.columns) else {
             return self.resolve(&header.names);
@@ -191,6 +244,11 @@ impl Selection {
         let label = label.map(|index| Pick { index, read_as: self.label_as, notation: None, lenient: false });
         Ok(indices.into_iter().map(pick).chain(label).collect())
     }
+}
+
+/// The note on a column that is left out for its type.
+pub(crate) fn not_read(name: &str, kind: &str) -> String {
+    format!("column {} has type {kind}, which is not supported; it is left out", quoted(name))
 }
 
 /// The names of the columns that were not picked.

@@ -162,21 +162,6 @@ impl Values {
         }
     }
 
-    /// These values and then others of the same kind; nothing if they are of another kind.
-    pub(crate) fn followed_by(self, more: Self) -> Option<Self> {
-        Some(match (self, more) {
-            (Self::Numbers(first), Self::Numbers(more)) => Self::Numbers([first, more].concat()),
-            (Self::Times(first), Self::Times(more)) => Self::Times([first, more].concat()),
-            (Self::Texts(first), Self::Texts(more)) => {
-                let cells =
-                    |texts: &Texts| (0..texts.len()).map(|row| texts.get(row).map(str::to_owned)).collect();
-                let (first, more): (Vec<_>, Vec<_>) = (cells(&first), cells(&more));
-                Self::Texts(first.into_iter().chain(more).collect())
-            }
-            _ => return None,
-        })
-    }
-
     pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
         match self {
             Self::Numbers(values) => Self::Numbers(values[rows].to_vec()),

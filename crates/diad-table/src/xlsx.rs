@@ -10,9 +10,12 @@ use crate::budget::memory_limit;
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
-use crate::select::{self, Pick};
+use crate::select::Chosen;
 use crate::text::{printable, quoted};
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
+
+/// The share of the memory, as one over this, that a workbook may take beside its sheets: all its texts are read at once.
+const ASIDE: usize = 16;
 
 /// Days from the start of 1900, as Excel counts them, to that of 1970.
 const EPOCH: f64 = 25_569.0;
@@ -24,9 +27,7 @@ pub(crate) struct XlsxReader {
     next: usize,
     first_line: u64,
     cells: Cells,
-    picks: Vec<Pick>,
-    names: Vec<String>,
-    unread: Vec<String>,
+    chosen: Chosen,
     about: About,
 }
 
@@ -34,6 +35,10 @@ impl XlsxReader {
     pub(crate) fn new(file: File, path: &Path, sheet: Option<&str>, selection: &Selection) -> Result<Self> {
         let damaged =
             |error: &dyn std::fmt::Display| Error::Excel { path: path.to_owned(), reason: error.to_string() };
+        let aside = aside(&file, memory_limit() / ASIDE).map_err(|error| damaged(&error))?;
+        if !aside {
+            return Err(Error::LargeBook { path: path.to_owned(), most: (memory_limit() / ASIDE) >> 20 });
+        }
         let mut book = Xlsx::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         let sheets = book.sheet_names();
         let name = match sheet {
@@ -69,23 +74,21 @@ impl XlsxReader {
                 quoted(&name)
             ));
         }
-        let picks = selection.resolve_in(&header)?;
-        let names = picks.iter().map(|pick| header.names[pick.index].clone()).collect();
-        let unread = select::unread(&header.names, &picks);
+        let chosen = selection.choose(&header)?;
         let cells = Cells { width, ..Cells::default() };
         let first_line = start as u64 + 1;
         let path = path.to_owned();
-        Ok(Self { path, sheet: range, next: top + 1, first_line, cells, picks, names, unread, about })
+        Ok(Self { path, sheet: range, next: top + 1, first_line, cells, chosen, about })
     }
 }
 
 impl Reader for XlsxReader {
     fn names(&self) -> &[String] {
-        &self.names
+        &self.chosen.names
     }
 
     fn unread(&self) -> &[String] {
-        &self.unread
+        &self.chosen.unread
     }
 
     fn about(&self) -> About {
@@ -115,9 +118,29 @@ impl Reader for XlsxReader {
         match self.cells.rows() {
             0 if none_before => Err(Error::NoRows { path: self.path.clone() }),
             0 => Ok(None),
-            _ => self.cells.batch(&self.names, &self.picks).map(Some),
+            _ => self.cells.batch(&self.chosen).map(Some),
         }
     }
+}
+
+/// Whether what a workbook has beside its sheets, its texts above all, takes no more than so many bytes. It is unpacked to tell, since
+/// an archive may say anything of its parts.
+fn aside(file: &File, most: usize) -> zip::result::ZipResult<bool> {
+    let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let mut left = most as u64;
+    for index in 0..archive.len() {
+        let part = archive.by_index(index)?;
+        let name = part.name()?.into_owned();
+        if name.starts_with("xl/worksheets/") || name.starts_with("xl/media/") {
+            continue;
+        }
+        let length = std::io::copy(&mut part.take(left + 1), &mut std::io::sink())?;
+        match left.checked_sub(length) {
+            Some(rest) => left = rest,
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 /// The cells of a sheet; nothing if they would take more than so many bytes. The empty ones between the others count too.
@@ -179,6 +202,22 @@ fn written(days: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Texts of a workbook are read at once, before any sheet is.
+    #[test]
+    fn a_workbook_of_endless_texts_is_refused() {
+        use std::io::Write;
+        let mut file = tempfile::tempfile().unwrap();
+        let mut archive = zip::ZipWriter::new(&mut file);
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file("xl/sharedStrings.xml", options).unwrap();
+        let texts = b"<si><t>x</t></si>".repeat(1 << 16);
+        (0..20).for_each(|_| archive.write_all(&texts).unwrap());
+        archive.finish().unwrap();
+        assert!(file.metadata().unwrap().len() < 1 << 20);
+        assert!(!aside(&file, 20 * texts.len() - 1).unwrap());
+        assert!(aside(&file, 20 * texts.len()).unwrap());
+    }
 
     #[test]
     fn a_sheet_takes_no_more_than_its_share_of_the_memory() {

@@ -128,11 +128,29 @@ fn columns_are_read_as_asked() {
         error.to_string(),
         "column \"word\", row 0 (counted from 0): \"red\" is not a number; correct the cell"
     );
-    let error = read("zstd.feather", &Selection::all()).unwrap_err();
+    let error = read("zstd.feather", &Selection::only(["list"])).unwrap_err();
     assert_eq!(
         error.to_string(),
         "column \"list\" has type list, which is not supported; write it as numbers or text"
     );
+}
+
+/// Nobody has asked for the column.
+#[test]
+fn columns_that_are_not_read_are_left_out_with_a_note() {
+    let source = FileSource::new(fixture("zstd.feather"));
+    let reader = source.open(&Selection::all()).unwrap();
+    assert_eq!((reader.names().len(), reader.unread()), (16, &["list".to_owned()][..]));
+    assert_eq!(reader.about().notes, ["column \"list\" has type list, which is not supported; it is left out"]);
+}
+
+/// Texts of a megabyte that every row names: a few kilobytes of file, and gigabytes in every batch of rows.
+#[test]
+fn rows_that_name_a_long_text_again_and_again_come_to_an_end() {
+    let source = FileSource::new(fixture("bomb.arrows"));
+    let mut reader = source.open(&Selection::all()).unwrap();
+    let refused = (0..10).find_map(|_| reader.next_batch().err());
+    assert!(matches!(refused, Some(Error::Arrow { .. })), "{refused:?}");
 }
 
 #[test]

@@ -142,11 +142,11 @@ fn reasons_name_what_does_not_fit_and_a_change_puts_it_right() {
     assert_eq!(
         told,
         [
-            "amount = unreadable, never so in training",
-            "amount = missing, never so in training",
-            "amount = infinite, never so in training",
-            "month of when = unreadable, never so in training",
-            "colour = missing, never so in training",
+            "amount is unreadable, as in no training row",
+            "amount is missing, as in no training row",
+            "amount is infinite, as in no training row",
+            "month of when is unreadable, as in no training row",
+            "colour is missing, as in no training row",
         ]
     );
     let values: Vec<f64> = (0..picked.names().len()).map(|column| picked.column(column)[0]).collect();

@@ -1,6 +1,6 @@
 //! One meaning in every format: the same rows give the same model and the same scores, bit for bit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use diad::table::{FileSource, Source};
 use diad::{Detector, Params};
@@ -17,8 +17,33 @@ const FILES: [&str; 8] = [
     "same.arrows",
 ];
 
+/// More formats, made of the files: cells between tabs and vertical bars, and a list of JSON objects.
+fn made(folder: &Path) -> Vec<PathBuf> {
+    let text = |name: &str| std::fs::read_to_string(path(name)).expect("a fixture");
+    let separated = |mark: char| {
+        let mut quoted = false;
+        let cell = |c: char| {
+            quoted ^= c == '"';
+            if c == ',' && !quoted { mark } else { c }
+        };
+        text("same.csv").chars().map(cell).collect::<String>()
+    };
+    let list = format!("[{}]", text("same.jsonl").trim_end().replace('\n', ",\n"));
+    let files = [("same.tsv", separated('\t')), ("same.txt", separated('|')), ("same.json", list)];
+    let write = |(name, text): (&str, String)| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    files.into_iter().map(write).collect()
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tables").join(name)
+}
+
 fn source(name: &str) -> FileSource {
-    FileSource::new(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tables").join(name))
+    FileSource::new(path(name))
 }
 
 fn fit(name: &str) -> Detector {
@@ -61,7 +86,10 @@ fn the_same_rows_give_the_same_scores_in_every_format() {
         assert!(names.contains(&part), "{part} is not among {names:?}");
     }
     let expected = bits(&first, FILES[0]);
-    for name in FILES {
+    let folder = tempfile::tempdir().expect("a folder");
+    let more = made(folder.path());
+    let more = more.iter().map(|path| path.to_str().expect("a plain name"));
+    for name in FILES.into_iter().chain(more) {
         assert!(bits(&first, name) == expected, "{name} scores otherwise with the model of {}", FILES[0]);
         let own = fit(name);
         for (a, b) in own.encoder().columns().iter().zip(first.encoder().columns()) {

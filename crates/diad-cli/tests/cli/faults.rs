@@ -77,6 +77,63 @@ fn nothing_is_left_of_standard_input_after_a_kill() {
     }
 }
 
+/// Ctrl-C ends a program that waits for input that does not come.
+#[test]
+fn ctrl_c_while_waiting_for_input_ends_at_once() {
+    let folder = with_model();
+    for command in [&["score", "model.diad", "-", "-o", "s.csv"][..], &["fit", "-", "-o", "m.diad"]] {
+        let mut child = folder
+            .command(command)
+            .env("TMPDIR", folder.path("tmp"))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("diad starts");
+        // Once it has begun to read, too.
+        let input = child.stdin.as_mut().expect("a pipe");
+        input.write_all(b"a,b\n1,2\n").and_then(|()| input.flush()).expect("written");
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let interrupt = ["-s", "INT", &child.id().to_string()].map(String::from);
+        assert!(Command::new("kill").args(interrupt).status().expect("a signal").success());
+        let started = std::time::Instant::now();
+        assert_eq!(child.wait().expect("an end").code(), Some(130), "{command:?}");
+        assert!(started.elapsed().as_secs() < 1, "{command:?} took {:?}", started.elapsed());
+        assert_eq!(folder.files(), ["model.diad", "table.csv", "tmp"], "{command:?}");
+    }
+}
+
+/// A table that grows while it is read, by a row that is like the others, is not trained on: nobody could say what the model knows.
+#[test]
+fn a_file_that_grows_while_it_is_read_is_refused() {
+    let folder = with_model();
+    let rows: String = (0..400_000).map(|i| format!("{},{}\n", i * 7 % 1009, i * 13 % 997)).collect();
+    let mut refused = false;
+    // Whether a row comes between the two passes is a matter of luck; among several some do.
+    for delay in (0..40).map(|step| step * 25) {
+        folder.write("t.csv", format!("a,b\n{rows}"));
+        let mut child = folder
+            .command(&["fit", "t.csv", "-o", "m.diad", "--steps", "2", "--trees", "2"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("diad starts");
+        std::thread::sleep(std::time::Duration::from_millis(delay));
+        let mut file = std::fs::OpenOptions::new().append(true).open(folder.path("t.csv")).expect("a file");
+        file.write_all(b"5,5\n").expect("written");
+        let mut said = String::new();
+        std::io::Read::read_to_string(child.stderr.as_mut().expect("a pipe"), &mut said).expect("text");
+        let code = child.wait().expect("an end").code();
+        assert!(code == Some(0) || code == Some(2), "{said}");
+        if code == Some(2) {
+            assert!(said.contains("changed while it was being read"), "{said}");
+            assert!(!folder.path("m.diad").exists());
+            refused = true;
+            break;
+        }
+        std::fs::remove_file(folder.path("m.diad")).expect("a model");
+    }
+    assert!(refused, "no row came while the table was read");
+}
+
 #[test]
 fn a_full_temporary_folder_is_named() {
     let folder = with_model();
@@ -144,7 +201,7 @@ fn tables_that_would_fill_the_memory_are_refused_or_read() {
     let text = |i: usize| format!("{},{i:05}{}\n", i % 7, "x".repeat(40_000)).into_bytes();
     let texts = || (0..10_000).map(move |i| text(i % 5000));
     compressed("texts.csv.gz", &mut [b"n,t\n".to_vec()].into_iter().chain(texts()));
-    for (table, refused) in [("blank.csv.gz", false), ("lists.jsonl.gz", true), ("texts.csv.gz", false)] {
+    for (table, refused) in [("blank.csv.gz", false), ("lists.jsonl.gz", false), ("texts.csv.gz", false)] {
         let limit = "ulimit -v 1500000; $DIAD inspect --threads 2 --max-memory 256M";
         let (code, said) = shell(&folder, &format!("{limit} {table}"));
         assert_eq!(code, Some(if refused { 2 } else { 0 }), "{table}: {said}");

@@ -1,5 +1,6 @@
 //! The values of one column of a batch.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::flat::array;
@@ -101,8 +102,8 @@ impl Stored {
         }
     }
 
-    /// Some rows. Nothing if they make no sense.
-    pub(super) fn values(&self, rows: Range<usize>, read_as: ReadAs) -> Option<Values> {
+    /// Some rows. Nothing if they make no sense, or if their texts take more than `room` bytes.
+    pub(super) fn values(&self, rows: Range<usize>, read_as: ReadAs, room: &mut u64) -> Option<Values> {
         let present = |row: usize| self.is_there(row);
         match self.kind {
             Kind::Null => Some(Values::Numbers(vec![f64::NAN; rows.len()])),
@@ -114,7 +115,8 @@ impl Stored {
                 let cell = |row: usize| if present(row) { whole(&self.values, row, 8, signed) } else { None };
                 Some(Values::of_integers(rows.map(cell), read_as))
             }
-            Kind::Text { .. } | Kind::TextView => {
+            Kind::TextView => self.viewed(rows, room).map(Values::Texts),
+            Kind::Text { .. } => {
                 let text = |row: usize| {
                     if !present(row) {
                         return Some(None);
@@ -133,24 +135,38 @@ impl Stored {
             }
         }
     }
-}
 
-/// Values by their indices in a dictionary; nothing for an index that it does not have.
-pub(super) fn looked_up(dictionary: &Values, indices: impl Iterator<Item = Option<usize>>) -> Option<Values> {
-    let known = |index: &Option<usize>| index.is_none_or(|index| index < dictionary.len());
-    let indices: Vec<Option<usize>> = indices.collect();
-    if !indices.iter().all(known) {
-        return None;
-    }
-    let numbers =
-        |values: &[f64]| indices.iter().map(|index| index.map_or(f64::NAN, |i| values[i])).collect();
-    Some(match dictionary {
-        Values::Texts(texts) => {
-            Values::Texts(indices.iter().map(|index| index.and_then(|index| texts.get(index))).collect())
+    /// Some rows of views, each different one looked at once: any number of them may be of the same bytes.
+    fn viewed(&self, rows: Range<usize>, room: &mut u64) -> Option<Texts> {
+        let mut codes: HashMap<[u8; 16], u32> = HashMap::new();
+        let mut places: HashMap<&str, u32> = HashMap::new();
+        let (mut levels, mut found) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for row in rows {
+            if !self.is_there(row) {
+                found.push(Texts::missing());
+                continue;
+            }
+            let view: [u8; 16] = array(&self.values, 16 * row)?;
+            if let Some(&code) = codes.get(&view) {
+                found.push(code);
+                continue;
+            }
+            let bytes = self.bytes(row)?;
+            *room = room.checked_sub(bytes.len() as u64)?;
+            let text = std::str::from_utf8(bytes).ok()?.trim_ascii();
+            let code = match text {
+                // An empty text is missing, as it is in CSV.
+                "" => Texts::missing(),
+                _ => *places.entry(text).or_insert_with(|| {
+                    levels.push(text.to_owned());
+                    levels.len() as u32 - 1
+                }),
+            };
+            codes.insert(view, code);
+            found.push(code);
         }
-        Values::Numbers(values) | Values::Encoded(values) => Values::Numbers(numbers(values)),
-        Values::Times(values) => Values::Times(numbers(values)),
-    })
+        Some(Texts::new(levels, found))
+    }
 }
 
 fn bit(bits: &[u8], row: usize) -> bool {

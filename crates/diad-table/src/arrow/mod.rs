@@ -13,14 +13,16 @@ use crate::budget::largest_piece;
 use crate::compression;
 use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
-use crate::select::{self, Pick};
-use crate::{Error, Origin, Place, Reader, Result, Selection, Table, Values, batch_rows};
-use column::{Stored, looked_up};
+use crate::select::{Pick, not_read};
+use crate::{About, Error, Origin, Place, Reader, Result, Selection, Table, Texts, Values, batch_rows};
+use column::Stored;
+use dictionary::Dictionary;
 use flat::{Flat, Items};
 use messages::{Blocks, Fault, Messages, Stream};
 use schema::{Field, Kind, Taken};
 
 mod column;
+mod dictionary;
 mod flat;
 mod messages;
 mod schema;
@@ -30,6 +32,10 @@ pub(crate) use messages::MAGIC;
 /// Rows of a batch that may have no bytes of their own: those of columns without any value, or of no columns. A file of a few bytes
 /// could announce any number.
 const MOST_BARE_ROWS: usize = 1 << 22;
+
+/// Bytes of text that a file may give, however small it is, and how many times as many as are read of it.
+const ROOM: u64 = 256 << 20;
+const GROWTH: u64 = 4096;
 
 const CUT_OFF: &str = "it is cut off";
 const SENSELESS: &str = if compression::IS_READ {
@@ -44,8 +50,12 @@ pub(crate) struct ArrowReader<'a> {
     ended: bool,
     names: Vec<String>,
     unread: Vec<String>,
+    notes: Vec<String>,
     columns: Vec<Column>,
-    dictionaries: HashMap<i64, Values>,
+    dictionaries: HashMap<i64, Dictionary>,
+    /// Bytes of text that may still be given. Rows that name the same long texts again and again would make a file of a few
+    /// bytes a table without end.
+    room: u64,
     /// Rows of the current batch and those given so far.
     rows: usize,
     given: usize,
@@ -90,8 +100,10 @@ impl<'a> ArrowReader<'a> {
             ended: false,
             names: Vec::new(),
             unread: Vec::new(),
+            notes: Vec::new(),
             columns: Vec::new(),
             dictionaries: HashMap::new(),
+            room: ROOM,
             rows: 0,
             given: 0,
             next_row: 0,
@@ -108,11 +120,16 @@ impl<'a> ArrowReader<'a> {
             taken = taken.add(field.taken);
         }
         let header = Header::new(fields.iter().map(|field| field.name.clone()).collect());
-        let picks = selection.resolve_in(&header)?;
-        self.unread = select::unread(&header.names, &picks);
-        for pick in picks {
+        let chosen = selection.choose(&header)?;
+        self.unread = chosen.unread;
+        for pick in chosen.picks {
             let field = fields[pick.index].clone();
             if let Kind::Other(kind) = field.kind {
+                if selection.may_leave_out(&pick) {
+                    self.notes.push(not_read(&field.name, kind));
+                    self.unread.push(field.name);
+                    continue;
+                }
                 return Err(Error::NotNumeric { column: field.name, kind: kind.into() });
             }
             let (before, name) = (before[pick.index], header.names[pick.index].clone());
@@ -134,6 +151,8 @@ impl<'a> ArrowReader<'a> {
                 self.ended = true;
                 break;
             };
+            let read = (message.header.len() + message.body.len()) as u64;
+            self.room = self.room.saturating_add(read.saturating_mul(GROWTH));
             let understood = match message.kind {
                 messages::Kind::Schema => None,
                 messages::Kind::Dictionary => self.add_dictionary(&message.header, &message.body),
@@ -169,25 +188,28 @@ impl<'a> ArrowReader<'a> {
         let Some(user) = users else { return Some(()) };
         let batch = Batch::new(dictionary.table(1)?, body)?;
         let stored = batch.column(user.field.kind, Taken::default())?;
-        let added = stored.values(0..batch.rows, user.pick.read_as)?;
-        let all = match self.dictionaries.remove(&id) {
-            Some(known) if more => known.followed_by(added)?,
-            _ => added,
-        };
-        self.dictionaries.insert(id, all);
-        Some(())
+        let added = stored.values(0..batch.rows, user.pick.read_as, &mut self.room)?;
+        match self.dictionaries.get_mut(&id) {
+            Some(known) if more => known.add(added),
+            _ => {
+                self.dictionaries.insert(id, Dictionary::new(added));
+                Some(())
+            }
+        }
     }
 
     /// Some rows of a column of the current batch.
-    fn values(&self, column: &Column, rows: Range<usize>) -> Result<Values> {
+    fn values(&self, column: &Column, rows: Range<usize>, room: &mut u64) -> Result<Values> {
         let stored = column.stored.as_ref().ok_or_else(|| self.senseless())?;
         let first = self.next_row;
         let values = match column.field.dictionary {
-            None => stored.values(rows, column.pick.read_as),
+            None => stored.values(rows, column.pick.read_as, room),
             Some((id, _)) => {
                 let indices = rows.map(|row| stored.index(row));
-                let none = Values::Texts(std::iter::empty::<Option<&str>>().collect());
-                looked_up(self.dictionaries.get(&id).unwrap_or(&none), indices)
+                match self.dictionaries.get(&id) {
+                    Some(dictionary) => dictionary.look_up(indices, room),
+                    None => Dictionary::new(Values::Texts(Texts::default())).look_up(indices, room),
+                }
             }
         };
         let values = values.ok_or_else(|| self.senseless())?;
@@ -205,6 +227,10 @@ impl Reader for ArrowReader<'_> {
         &self.unread
     }
 
+    fn about(&self) -> About {
+        About { notes: self.notes.clone(), ..About::default() }
+    }
+
     fn next_batch(&mut self) -> Result<Option<Table>> {
         if self.given == self.rows {
             self.rows = 0;
@@ -215,8 +241,10 @@ impl Reader for ArrowReader<'_> {
         }
         let end = self.rows.min(self.given + batch_rows(self.columns.len()));
         let rows = self.given..end;
-        let columns = self.columns.iter().map(|column| self.values(column, rows.clone()));
+        let mut room = self.room;
+        let columns = self.columns.iter().map(|column| self.values(column, rows.clone(), &mut room));
         let columns = columns.collect::<Result<Vec<Values>>>()?;
+        self.room = room;
         let origin = Origin::FirstRow(self.next_row);
         self.next_row += rows.len() as u64;
         self.given = end;

@@ -20,6 +20,10 @@ const DEPTH: u32 = 64;
 /// Bytes that a page may have once unpacked, however few it takes in the file.
 const PAGE: i64 = 64 << 20;
 
+/// Bytes of a page in the file from which on it is unpacked beforehand. Smaller ones become no longer than [`PAGE`], since gzip
+/// makes nothing more than about a thousand times longer.
+const SMALL_PAGE: u64 = 1 << 16;
+
 /// And how many times as many as in the file, beyond that.
 const UNPACKED: i64 = 64;
 
@@ -87,20 +91,51 @@ impl Read for UntilEnd {
     }
 }
 
-/// Checks the header of a page.
-fn check_page(reader: impl Read) -> Result<()> {
-    let (mut unpacked, mut packed, mut dictionary) = (0, 0, 0);
-    look_through(reader, |within, field, number| match (within, field) {
+/// Checks the header of a page, and that what follows it becomes no longer than it says.
+fn check_page(mut reader: impl Read) -> Result<()> {
+    let (mut unpacked, mut packed, mut dictionary, mut levels) = (0, 0, 0, 0i64);
+    look_through(&mut reader, |within, field, number| match (within, field) {
         (0, 2) => unpacked = number,
         (0, 3) => packed = number,
         (7, 1) => dictionary = number,
+        // The levels of pages of the second kind are not compressed.
+        (8, 5 | 6) => levels = levels.saturating_add(number),
         _ => (),
     })?;
     // A value of a dictionary takes a byte at least. Sizes below 0 are refused by the library.
     if unpacked > PAGE.max(UNPACKED.saturating_mul(packed)) || dictionary > unpacked {
         return Err(ParquetError::General("a page announces more than it can hold".into()));
     }
-    Ok(())
+    match (u64::try_from(packed), u64::try_from(levels), u64::try_from(unpacked)) {
+        (Ok(packed), Ok(levels), Ok(unpacked)) if packed > SMALL_PAGE && levels <= packed => {
+            let mut page = reader.take(packed);
+            std::io::copy(&mut page.by_ref().take(levels), &mut std::io::sink())?;
+            check_length(page, unpacked.saturating_sub(levels))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what gzip, or LZ4 in frames, makes longer than so many bytes: the library would make room for all of it. The other
+/// codecs stop there.
+fn check_length(mut page: impl Read, most: u64) -> Result<()> {
+    let mut start = [0; 4];
+    if page.read_exact(&mut start).is_err() {
+        return Ok(());
+    }
+    let page = BufReader::new(start.chain(page));
+    let mut unpacked: Box<dyn Read + '_> = match start {
+        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(page)),
+        [0x04, 0x22, 0x4d, 0x18] => Box::new(lz4_flex::frame::FrameDecoder::new(page)),
+        _ => return Ok(()),
+    };
+    // What is damaged is told by the library.
+    match std::io::copy(&mut unpacked.by_ref().take(most + 1), &mut std::io::sink()) {
+        Ok(length) if length > most => {
+            Err(ParquetError::General("a page holds more than it announces".into()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Passes over one structure in Thrift's compact protocol, and tells the whole numbers in it and in the structures that are
@@ -270,6 +305,24 @@ mod tests {
         };
         assert!(page(1000, 1000, 1000) && page(PAGE, 10, 3) && page(10 * PAGE, PAGE, 0));
         assert!(!page(1000, 1000, 1001) && !page(PAGE + 1, 10, 3) && !page(i64::MAX, 10, 0));
+    }
+
+    #[test]
+    fn pages_that_grow_beyond_what_they_announce_are_refused() {
+        use std::io::Write;
+        let zeros = vec![0; 1 << 20];
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&zeros).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        lz4.write_all(&zeros).unwrap();
+        let lz4 = lz4.finish().unwrap();
+        for page in [&gzip, &lz4] {
+            let said = check_length(&page[..], 1000).unwrap_err().to_string();
+            assert!(said.contains("holds more than it announces"), "{said}");
+            assert!(check_length(&page[..], zeros.len() as u64).is_ok());
+        }
+        assert!(check_length(&[7; 100][..], 10).is_ok(), "another codec");
     }
 
     #[test]

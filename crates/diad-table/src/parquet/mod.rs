@@ -17,9 +17,9 @@ use parquet::schema::types::ColumnDescriptor;
 
 use self::guard::Guarded;
 use crate::header::Header;
-use crate::select::{self, Pick};
+use crate::select::{Chosen, Pick, not_read};
 use crate::{
-    Error, Origin, Place, ReadAs, Reader, Result, Selection, Table, Texts, Values, batch_rows, seconds,
+    About, Error, Origin, Place, ReadAs, Reader, Result, Selection, Table, Texts, Values, batch_rows, seconds,
 };
 
 pub(crate) struct ParquetReader {
@@ -27,6 +27,7 @@ pub(crate) struct ParquetReader {
     file: SerializedFileReader<Guarded>,
     names: Vec<String>,
     unread: Vec<String>,
+    notes: Vec<String>,
     columns: Vec<Column>,
     group: usize,
     left_in_group: usize,
@@ -76,8 +77,17 @@ impl ParquetReader {
                 .ok_or_else(|| Error::NotNumeric { column: name.clone(), kind: kind_of(&described) })?;
             Ok(Column { pick, name, stored, defined: described.max_def_level(), chunk: None })
         };
-        let picks = selection.resolve_in(&header)?;
-        let unread = select::unread(all, &picks);
+        let Chosen { mut picks, mut unread, .. } = selection.choose(&header)?;
+        let mut notes = Vec::new();
+        picks.retain(|pick| {
+            let described = schema.column(pick.index);
+            let is_read = stored_as(&described).is_some() || !selection.may_leave_out(pick);
+            if !is_read {
+                notes.push(not_read(&all[pick.index], &kind_of(&described)));
+                unread.push(all[pick.index].clone());
+            }
+            is_read
+        });
         let columns = picks.into_iter().map(column).collect::<Result<Vec<Column>>>()?;
         let names = columns.iter().map(|column| column.name.clone()).collect();
         check_compression(&file, &columns, path)?;
@@ -91,7 +101,7 @@ impl ParquetReader {
             return Err(Error::NoRows { path: path.to_owned() });
         }
         let path = path.to_owned();
-        Ok(Self { path, file, names, unread, columns, group: 0, left_in_group: 0, rows, next_row: 0 })
+        Ok(Self { path, file, names, unread, notes, columns, group: 0, left_in_group: 0, rows, next_row: 0 })
     }
 
     /// Opens the next row group that has rows; `false` at the end of the file.
@@ -121,6 +131,10 @@ impl Reader for ParquetReader {
 
     fn unread(&self) -> &[String] {
         &self.unread
+    }
+
+    fn about(&self) -> About {
+        About { notes: self.notes.clone(), ..About::default() }
     }
 
     fn rows(&self) -> Option<u64> {

@@ -18,17 +18,17 @@ const SPACED_LEVELS: usize = 16;
 /// Where, in steps between places, the crowd starts.
 const CROWD: f32 = (SPACED_LEVELS - 1) as f32 - 0.25;
 
-/// How a column is bent: proportional near the median, logarithmic beyond the spread.
+/// The asinh scale of a column: proportional near the median, logarithmic beyond the spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Bend {
+pub(crate) struct Asinh {
     /// The median of the training values.
     pub median: f64,
     /// The distance from the median at which the logarithm takes over.
     pub spread: f64,
 }
 
-impl Bend {
+impl Asinh {
     /// The inverse hyperbolic sine of the distance in spreads. Accurate to the last bits of 1, not of its own result
     /// near 0: it is scaled to [-1, 1] next.
     #[inline]
@@ -76,7 +76,7 @@ pub struct Level {
 }
 
 /// Missing values of a column of numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gaps {
     /// Training rows without a value.
@@ -87,6 +87,9 @@ pub struct Gaps {
     /// Whether another part of the same time has the feature that says so.
     #[serde(default, skip_serializing_if = "is_false")]
     pub told: bool,
+    /// Whether some of them are infinite numbers, which count as missing then.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub infinite: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -107,10 +110,16 @@ pub struct Column {
     pub min: f64,
     /// Largest training value.
     pub max: f64,
-    /// How it can be bent; nothing for categories, columns of one or two values, and where no bent scale was asked for.
-    pub(crate) bend: Option<Bend>,
+    /// Its asinh scale; nothing for categories, columns of one or two values, and where no such scale was asked for. Model files
+    /// call it `bend`.
+    #[serde(rename = "bend")]
+    pub(crate) asinh: Option<Asinh>,
     /// Missing numbers, if the training rows had any.
     pub gaps: Option<Gaps>,
+    /// What stands for a cell that cannot be read, where the median would not do: of a part of a time, that of the median time, since
+    /// the medians of all parts may never come together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) typical: Option<f64>,
     /// How its text is read; models of the first versions have one rule for all columns instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notation: Option<Notation>,
@@ -128,6 +137,11 @@ impl Column {
     /// Whether it is a place in time.
     pub fn is_date(&self) -> bool {
         matches!(self.kind, Kind::Time { part: TimePart::Date, .. })
+    }
+
+    /// Whether an infinite number is a missing one, since the training had some.
+    pub(super) fn is_infinite_missing(&self) -> bool {
+        self.gaps.is_some_and(|gaps| gaps.infinite)
     }
 
     /// Whether a feature says where its values are missing.
@@ -168,10 +182,30 @@ impl Column {
         }
     }
 
+    /// Whether a value says that there is none.
+    pub(crate) fn is_missing(&self, value: f64) -> bool {
+        let level = self.levels().get(value.max(0.0).round() as usize);
+        value.is_nan() || level.is_some_and(|level| level.name.is_none())
+    }
+
     /// A value of the column in words: a number, the name of a category, `missing`, `unreadable`.
     pub fn words(&self, value: f64) -> String {
         const WEEKDAYS: [&str; 7] =
             ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        const MONTHS: [&str; 12] = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
         if let Some(oddity) = self.oddity(value) {
             return oddity.to_string();
         }
@@ -186,6 +220,9 @@ impl Column {
             Kind::Time { part: TimePart::Weekday, .. } => {
                 WEEKDAYS[(value.round().clamp(1.0, 7.0) - 1.0) as usize].into()
             }
+            Kind::Time { part: TimePart::Month, .. } => {
+                MONTHS[(value.round().clamp(1.0, 12.0) - 1.0) as usize].into()
+            }
             Kind::Time { part: TimePart::Hour, .. } => {
                 let minutes = (value.clamp(0.0, 24.0) * 60.0).round().min(1439.0) as u32;
                 format!("{:02}:{:02}", minutes / 60, minutes % 60)
@@ -195,28 +232,30 @@ impl Column {
         }
     }
 
-    /// From the bent scale to the plain one: `[start, rate, factor, offset]` of
-    /// factor · sinh(rate · (bent + 1) + start) + offset.
+    /// From the asinh scale to the plain one: `[start, rate, factor, offset]` of
+    /// factor · sinh(rate · (x + 1) + start) + offset.
     pub(crate) fn second_scale(&self) -> Option<[f64; 4]> {
-        let bend = self.bend?;
-        let (start, end) = (bend.apply(self.min), bend.apply(self.max));
+        let asinh = self.asinh?;
+        let (start, end) = (asinh.apply(self.min), asinh.apply(self.max));
         let half = self.max / 2.0 - self.min / 2.0;
-        Some([start, (end - start) / 2.0, bend.spread / half, (bend.median - self.min) / half - 1.0])
+        Some([start, (end - start) / 2.0, asinh.spread / half, (asinh.median - self.min) / half - 1.0])
     }
 
     /// Whether everything is as fitting could have found it.
     pub(super) fn is_valid(&self) -> bool {
-        let bent = |b: &Bend| b.median.is_finite() && b.spread.is_normal() && b.spread > 0.0;
+        let scaled =
+            |scale: &Asinh| scale.median.is_finite() && scale.spread.is_normal() && scale.spread > 0.0;
         let bounded = self.min.is_finite()
             && self.max.is_finite()
             && (self.min < self.max || (self.min == self.max && self.gaps.is_some()));
-        let gaps = |gaps: &Gaps| gaps.middle >= self.min && gaps.middle <= self.max;
+        let within = |value: f64| value >= self.min && value <= self.max;
+        let gaps = |gaps: &Gaps| within(gaps.middle);
         let categories = match &self.kind {
             Kind::Category { levels, places, .. } => {
                 let names: std::collections::HashSet<_> = levels.iter().map(|level| &level.name).collect();
                 (1..=MOST_LEVELS).contains(&levels.len())
                     && names.len() == levels.len()
-                    && self.bend.is_none()
+                    && self.asinh.is_none()
                     && self.gaps.is_none()
                     && self.min == 0.0
                     && self.max == (self.positions() - 1) as f64
@@ -226,7 +265,11 @@ impl Column {
             }
             _ => true,
         };
-        bounded && categories && self.bend.as_ref().is_none_or(bent) && self.gaps.as_ref().is_none_or(gaps)
+        bounded
+            && categories
+            && self.asinh.as_ref().is_none_or(scaled)
+            && self.gaps.as_ref().is_none_or(gaps)
+            && self.typical.is_none_or(within)
     }
 }
 
@@ -236,8 +279,9 @@ impl Column {
 pub(crate) enum View {
     /// Numbers in proportion, or categories by frequency.
     Plain,
-    /// Bent numbers.
-    Bent,
+    /// Numbers on the asinh scale, which model files call `bent`.
+    #[serde(rename = "bent")]
+    Asinh,
     /// Whether the value is missing: 1 if it is, else -1.
     Missing,
 }
@@ -260,7 +304,7 @@ pub(crate) struct Feature {
 #[derive(Debug, Clone)]
 pub(crate) struct Scaler {
     form: Form,
-    bend: Option<Bend>,
+    asinh: Option<Asinh>,
     low: f64,
     high: f64,
     /// What a missing number becomes.
@@ -278,14 +322,14 @@ enum Form {
 impl Scaler {
     /// The scale of a feature of a column.
     pub fn new(column: &Column, view: View) -> Self {
-        let bend = column.bend.filter(|_| view == View::Bent);
-        let [low, high] = [column.min, column.max].map(|end| bend.map_or(end, |bend| bend.apply(end)));
+        let asinh = column.asinh.filter(|_| view == View::Asinh);
+        let [low, high] = [column.min, column.max].map(|end| asinh.map_or(end, |asinh| asinh.apply(end)));
         let form = match (&column.kind, view) {
             (_, View::Missing) => Form::Missing,
             (Kind::Category { levels, .. }, _) => Form::Category(column.places(), levels.len()),
             _ => Form::Number,
         };
-        let mut scaler = Self { form, bend, low, high, gap: 0.0 };
+        let mut scaler = Self { form, asinh, low, high, gap: 0.0 };
         scaler.gap = column.gaps.map_or(0.0, |gaps| scaler.scale_number(gaps.middle));
         scaler
     }
@@ -311,11 +355,11 @@ impl Scaler {
 
     /// As [`Scaler::scale`], of many values.
     pub(crate) fn scale_all(&self, values: &[f64], scaled: &mut [f32]) {
-        if let (Some(bend), Form::Number) = (self.bend, &self.form) {
+        if let (Some(asinh), Form::Number) = (self.asinh, &self.form) {
             let (low, range) = (self.low, self.high - self.low);
             // Where the range is none, scaling is not by it.
             if range > 0.0 {
-                let Bend { median, spread } = bend;
+                let Asinh { median, spread } = asinh;
                 let scale = AsinhScale { spread, median, low, range, most: LARGEST_SCALED, gap: self.gap };
                 (Isa::detect().kernels_f32().scale_asinh)(&scale, values, scaled);
                 return;
@@ -328,7 +372,7 @@ impl Scaler {
 
     #[inline]
     fn scale_number(&self, value: f64) -> f32 {
-        let value = self.bend.map_or(value, |bend| bend.apply(value));
+        let value = self.asinh.map_or(value, |asinh| asinh.apply(value));
         let range = self.high - self.low;
         let share = if self.high == self.low {
             value - self.low
@@ -349,8 +393,8 @@ impl Scaler {
         }
         let share = (f64::from(scaled) + 1.0) / 2.0;
         let value = self.low * (1.0 - share) + self.high * share;
-        match self.bend {
-            Some(bend) => bend.median + bend.spread * libm::sinh(value),
+        match self.asinh {
+            Some(asinh) => asinh.median + asinh.spread * libm::sinh(value),
             None => value,
         }
     }
@@ -429,7 +473,7 @@ mod tests {
 
     #[test]
     fn a_missing_number_has_the_middle_and_a_mark_of_its_own() {
-        let gaps = Some(Gaps { rows: 3, middle: 10.0, told: false });
+        let gaps = Some(Gaps { rows: 3, middle: 10.0, ..Gaps::default() });
         let column = Column { name: "x".into(), max: 40.0, gaps, ..Column::default() };
         let scale = |view, value| Scaler::new(&column, view).scale(value);
         assert_eq!([f64::NAN, 10.0].map(|value| scale(View::Plain, value)), [-0.5, -0.5]);

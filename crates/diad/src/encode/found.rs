@@ -54,7 +54,7 @@ pub(super) fn values_of<'a>(
             Cow::Owned(values.iter().map(unreadable).collect())
         }
     };
-    let is_odd = |value: &f64| !value.is_finite() && column.oddity(*value).is_some();
+    let is_odd = |value: &f64| !value.is_finite() && (value.is_infinite() || column.oddity(*value).is_some());
     let Some(first) = found.iter().position(is_odd) else { return (found, Vec::new()) };
     let (mut found, mut odd) = (found.into_owned(), Vec::new());
     for (row, value) in found.iter_mut().enumerate().skip(first) {
@@ -63,6 +63,8 @@ pub(super) fn values_of<'a>(
             if tells {
                 odd.push(OddCell { column: index, row, oddity, cell: values.cell(row) });
             }
+        } else if value.is_infinite() {
+            *value = f64::NAN;
         }
     }
     (Cow::Owned(found), odd)

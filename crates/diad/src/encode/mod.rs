@@ -14,15 +14,17 @@ mod column;
 mod found;
 mod notes;
 mod odd;
+mod roles;
 mod survey;
 
 #[cfg(test)]
-pub(crate) use column::{Bend, MOST_LEVELS};
+pub(crate) use column::{Asinh, MOST_LEVELS};
 pub use column::{Column, Gaps, Kind, Level};
 pub(crate) use column::{Feature, Scaler, View};
 pub(crate) use found::Found;
 pub use odd::{OddColumn, OddExample, Oddities, Oddity};
-pub use survey::{LeftOut, Reason, Roles, Survey, Surveyed};
+pub use roles::Roles;
+pub use survey::{LeftOut, Reason, Survey, Surveyed};
 
 /// Rows encoded at a time.
 const BLOCK_ROWS: usize = 64;
@@ -76,7 +78,7 @@ impl Encoder {
     /// Looks through all columns but the `ignored` ones in one streaming pass.
     ///
     /// # Errors
-    /// If a number is infinite, if all columns are constant, or if there are fewer than two rows or no features.
+    /// If all columns are constant, or if there are fewer than two rows or no features.
     #[cfg(test)]
     pub(crate) fn fit(source: &dyn Source, ignored: &[&str], scale: Scale) -> Result<Self> {
         let roles = ignored.iter().fold(Roles::default(), |roles, &name| roles.ignore(name));
@@ -157,15 +159,15 @@ impl Encoder {
                 None => Error::AllConstant,
             });
         }
-        let view = |column: &Column| if column.bend.is_some() { View::Bent } else { View::Plain };
+        let view = |column: &Column| if column.asinh.is_some() { View::Asinh } else { View::Plain };
         let numbered = || (0..).zip(&columns);
         let mut features: Vec<Feature> =
             numbered().map(|(column, given)| Feature { column, view: view(given) }).collect();
         let gaps = numbered().filter(|(_, given)| given.tells_gaps());
         features.extend(gaps.map(|(column, _)| Feature { column, view: View::Missing }));
         if scale == Scale::Both {
-            let bent = numbered().filter(|(_, given)| given.bend.is_some() && !given.is_date());
-            features.extend(bent.map(|(column, _)| Feature { column, view: View::Plain }));
+            let scaled = numbered().filter(|(_, given)| given.asinh.is_some() && !given.is_date());
+            features.extend(scaled.map(|(column, _)| Feature { column, view: View::Plain }));
         }
         Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec() })
     }
@@ -270,7 +272,7 @@ impl Encoder {
         let known = |f: &Feature| {
             self.columns.get(f.column as usize).is_some_and(|column| match f.view {
                 View::Plain => true,
-                View::Bent => column.bend.is_some(),
+                View::Asinh => column.asinh.is_some(),
                 View::Missing => column.tells_gaps(),
             })
         };

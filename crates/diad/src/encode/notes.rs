@@ -30,6 +30,14 @@ pub(super) fn of_column(column: &Surveyed) -> Vec<String> {
             listed(&understood.strays)
         ));
     }
+    if let Some((rows, place)) = column.infinite {
+        notes.push(match rows {
+            1 => format!("column {name} has an infinite number, in {place}; it is taken as missing"),
+            _ => format!(
+                "column {name} has {rows} infinite numbers, the first in {place}; they are taken as missing"
+            ),
+        });
+    }
     for remark in &understood.remarks {
         notes.extend(match remark {
             Remark::Digits => Some(format!(

@@ -60,7 +60,7 @@ impl Column {
     /// Why a value of the column is none that the training could have had, if so.
     pub fn oddity(&self, value: f64) -> Option<Oddity> {
         if !value.is_nan() {
-            return value.is_infinite().then_some(Oddity::Infinite);
+            return (value.is_infinite() && !self.is_infinite_missing()).then_some(Oddity::Infinite);
         }
         let known = self.gaps.is_some() && !matches!(self.kind, Kind::Category { .. });
         Oddity::marked(value).or((!known).then_some(Oddity::Missing))
@@ -178,7 +178,7 @@ impl Oddities {
     }
 
     /// Adds those of the rows after these.
-    pub(crate) fn append(&mut self, more: Self) {
+    pub fn append(&mut self, more: Self) {
         let first = self.rows;
         self.rows += more.rows;
         for OddColumn { name, missing, unreadable, infinite, examples } in more.columns {
@@ -266,7 +266,7 @@ mod tests {
             assert!(copies.iter().all(|value| value.is_nan()));
             assert_eq!(Column::default().oddity(copies[1]), Some(oddity));
         }
-        let gaps = Some(Gaps { rows: 1, middle: 0.0, told: false });
+        let gaps = Some(Gaps { rows: 1, ..Gaps::default() });
         let column = Column { gaps, ..Column::default() };
         let found =
             [f64::NAN, Oddity::Unreadable.mark(), f64::NEG_INFINITY, 1.0].map(|value| column.oddity(value));

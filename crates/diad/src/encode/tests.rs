@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::{BATCH_ROWS, ReadAs, Texts};
+use crate::table::{BATCH_ROWS, ReadAs, Texts, TimePart};
 
 fn table(columns: &[(&str, &[f64])]) -> Table {
     let names = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -18,19 +18,19 @@ fn constant_columns_are_left_out() {
 }
 
 #[test]
-fn bent_columns_spread_the_bulk_and_keep_the_order() {
+fn columns_on_the_asinh_scale_spread_the_bulk_and_keep_the_order() {
     let mut values: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
     values[999] = 1e6;
     let flags: Vec<f64> = (0..1000).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
     let table = table(&[("heavy", &values), ("flag", &flags)]);
     let linear = Encoder::fit_encode(&table, &[], Scale::Linear).unwrap().1;
-    let (encoder, bent) = Encoder::fit_encode(&table, &[], Scale::Asinh).unwrap();
+    let (encoder, scaled) = Encoder::fit_encode(&table, &[], Scale::Asinh).unwrap();
     let spread = |matrix: &Matrix| matrix.row(900)[0] - matrix.row(100)[0];
-    assert!(spread(&linear) < 1e-5 && spread(&bent) > 0.02, "{} {}", spread(&linear), spread(&bent));
-    assert_eq!((bent.row(0)[0], bent.row(999)[0]), (-1.0, 1.0));
-    assert!(bent.values.chunks(2).collect::<Vec<_>>().windows(2).all(|rows| rows[0][0] < rows[1][0]));
-    assert!(encoder.columns()[0].bend.is_some());
-    assert!(encoder.columns()[1].bend.is_none(), "a column of two values stays as it is");
+    assert!(spread(&linear) < 1e-5 && spread(&scaled) > 0.02, "{} {}", spread(&linear), spread(&scaled));
+    assert_eq!((scaled.row(0)[0], scaled.row(999)[0]), (-1.0, 1.0));
+    assert!(scaled.values.chunks(2).collect::<Vec<_>>().windows(2).all(|rows| rows[0][0] < rows[1][0]));
+    assert!(encoder.columns()[0].asinh.is_some());
+    assert!(encoder.columns()[1].asinh.is_none(), "a column of two values stays as it is");
     let (same, _) = Encoder::fit_encode(&table, &[], Scale::Asinh).unwrap();
     assert_eq!(same, encoder);
     let heavy = &encoder.scalers()[0];
@@ -38,12 +38,12 @@ fn bent_columns_spread_the_bulk_and_keep_the_order() {
         let back = heavy.original(heavy.scale(value));
         assert!((back - value).abs() <= 1e-4 * value.abs().max(1.0), "{value} comes back as {back}");
     }
-    // Both scales: the bent one first, then the linear one of the column that is bent.
+    // Both scales: the scaled one first, then the linear one of the column that is scaled.
     let (encoder, both) = Encoder::fit_encode(&table, &[], Scale::Both).unwrap();
     let order: Vec<(u32, View)> = encoder.features().iter().map(|f| (f.column, f.view)).collect();
-    assert_eq!(order, [(0, View::Bent), (1, View::Plain), (0, View::Plain)]);
+    assert_eq!(order, [(0, View::Asinh), (1, View::Plain), (0, View::Plain)]);
     for row in 0..1000 {
-        let [x, flag] = [bent.row(row)[0], bent.row(row)[1]];
+        let [x, flag] = [scaled.row(row)[0], scaled.row(row)[1]];
         assert_eq!(both.row(row), [x, flag, linear.row(row)[0]]);
     }
     assert!(encoder.is_valid());
@@ -85,8 +85,41 @@ fn values_that_are_not_finite_are_named() {
         "column \"x\", row 8193 (counted from 0): the value is missing, but this column had no gaps in training; \
          fill it in or remove the row"
     );
-    let infinite = Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[], Scale::Linear).unwrap_err();
+    values[BATCH_ROWS + 1] = f64::NEG_INFINITY;
+    let infinite = encoder.encode(&table(&[("x", &values)])).unwrap_err();
     assert!(matches!(infinite, Error::Infinite { .. }));
+}
+
+#[test]
+fn infinite_numbers_of_the_training_are_missing_ones_there_and_later() {
+    let training = table(&[("x", &[1.0, f64::INFINITY, 2.0, 4.0, f64::NAN])]);
+    let survey = Survey::of(&training, &Roles::default()).unwrap();
+    assert_eq!(
+        survey.notes(),
+        ["column \"x\" has an infinite number, in row 1 (counted from 0); it is taken as missing"]
+    );
+    let (encoder, matrix) = Encoder::fit_encode(&training, &[], Scale::Linear).unwrap();
+    let column = &encoder.columns()[0];
+    assert_eq!((column.min, column.max, column.gaps.unwrap().rows), (1.0, 4.0, 2));
+    assert_eq!(matrix.row(1), matrix.row(4), "as a gap");
+    let later = table(&[("x", &[f64::NEG_INFINITY, f64::NAN])]);
+    let found = encoder.find(&later).unwrap();
+    assert!(found.odd.is_empty() && found.columns[0].iter().all(|value| value.is_nan()));
+}
+
+/// The medians of month and weekday may never come together: here Mondays are all in January and Tuesdays in March.
+#[test]
+fn parts_of_one_time_stand_for_a_time_that_cannot_be_read() {
+    // 1 January 2024 was a Monday, 5 March 2024 a Tuesday.
+    let (january, march) = (19_723.0 * 86_400.0, 19_787.0 * 86_400.0);
+    let days: Vec<f64> = (0..40).map(|i| if i < 19 { january } else { march + f64::from(i % 2) }).collect();
+    let source = Table::of(vec!["d".into()], vec![Values::Times(days)]).unwrap();
+    let encoder = Encoder::fit(&source, &[], Scale::Both).unwrap();
+    let typical = |part: TimePart| {
+        let is = |column: &&Column| matches!(column.kind, Kind::Time { part: found, .. } if found == part);
+        encoder.columns().iter().find(is).and_then(|column| column.typical)
+    };
+    assert_eq!([TimePart::Month, TimePart::Weekday].map(typical), [Some(3.0), Some(2.0)]);
 }
 
 /// 60 rows: a number with gaps, a category with gaps, an identifier, a time and a column without values.
@@ -125,11 +158,11 @@ fn columns_are_taken_as_what_they_are() {
     let views: Vec<(u32, View)> = encoder.features().iter().map(|f| (f.column, f.view)).collect();
     let plain = View::Plain;
     let expected = [
-        (0, View::Bent),
+        (0, View::Asinh),
         (1, plain),
         (2, plain),
         (3, plain),
-        (4, View::Bent),
+        (4, View::Asinh),
         (0, View::Missing),
         (0, plain),
     ];
@@ -224,9 +257,9 @@ fn a_matrix_beyond_memory_is_an_error() {
 
 #[test]
 fn bending_is_the_inverse_hyperbolic_sine() {
-    let bend = Bend { median: 3.0, spread: 2.0 };
+    let asinh = Asinh { median: 3.0, spread: 2.0 };
     for distance in [0.0, 1e-12, -0.3, 0.999, 1.001, -20.0, 1e6, 1e149, -1e151, 1e300] {
-        let (found, expected) = (bend.apply(3.0 + 2.0 * distance), libm::asinh(distance));
+        let (found, expected) = (asinh.apply(3.0 + 2.0 * distance), libm::asinh(distance));
         assert!((found - expected).abs() <= 1e-14 * expected.abs().max(1.0), "{found} for {expected}");
     }
 }

@@ -55,6 +55,61 @@ pub enum Error {
         /// The learner it applies to.
         learner: &'static str,
     },
+    /// A label that is neither that of an anomaly nor that of a normal row.
+    #[error(
+        "column {}, {place}: {} is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly",
+        quoted(column),
+        quoted(word)
+    )]
+    LabelWord {
+        /// The column.
+        column: String,
+        /// Where it stands.
+        place: Place,
+        /// What it says.
+        word: String,
+    },
+    /// An identifier that is labelled as an anomaly and as a normal row.
+    #[error("{} is labelled both as an anomaly and as a normal row; keep one of its labels", quoted(name))]
+    TwoLabels {
+        /// The identifier.
+        name: String,
+    },
+    /// Labels of identifiers that a table does not have.
+    #[error(
+        "{count} labels name rows that column {} of the table does not have, such as {names}; give the table that they are of",
+        quoted(column)
+    )]
+    LabelledElsewhere {
+        /// The column of identifiers.
+        column: String,
+        /// Some of the identifiers.
+        names: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// A file of labels in which it is not clear which column has them.
+    #[error("the labels may be in any of the columns {columns}; say in which")]
+    NoLabelColumn {
+        /// The columns.
+        columns: String,
+    },
+    /// An edit that a model does not allow.
+    #[error("cannot edit the model with {}: {reason}", quoted(edit))]
+    Edit {
+        /// The edit.
+        edit: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A budget of alerts for a table that spans no time.
+    #[error(
+        "the rows span no time, which {rule} needs; name a column of times that differ, or give another rule"
+    )]
+    NoTimeSpan {
+        /// The rule.
+        rule: String,
+    },
     /// The work was stopped by the caller.
     #[error("stopped before it finished")]
     Stopped,

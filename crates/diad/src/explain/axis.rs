@@ -241,11 +241,11 @@ impl Explainer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{Bend, Column, View};
+    use crate::encode::{Asinh, Column, View};
 
-    fn labels(min: f64, max: f64, bend: Option<Bend>) -> Vec<String> {
+    fn labels(min: f64, max: f64, asinh: Option<Asinh>) -> Vec<String> {
         let scaler =
-            Scaler::new(&Column { name: "c".into(), min, max, bend, ..Column::default() }, View::Bent);
+            Scaler::new(&Column { name: "c".into(), min, max, asinh, ..Column::default() }, View::Asinh);
         let axis =
             Axis { scaler, min, max, distinct: None, categories: Vec::new(), has_gaps: false, dates: false };
         axis.ticks().into_iter().map(|tick| tick.label).collect()
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(labels(0.0, 1.0, None), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         assert_eq!(labels(-3.0, 47.0, None), ["0", "10", "20", "30", "40"]);
         assert_eq!(labels(5.0, 5.0, None), ["5"]);
-        let bent = labels(0.0, 1000.0, Some(Bend { median: 3.0, spread: 8.0 }));
+        let bent = labels(0.0, 1000.0, Some(Asinh { median: 3.0, spread: 8.0 }));
         assert!(bent.len() >= 4 && bent.contains(&"1000".to_owned()), "{bent:?}");
     }
 

@@ -1,15 +1,16 @@
 //! What each term contributes to the scores of rows.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::Explainer;
 use crate::Result;
-use crate::encode::Oddities;
+use crate::encode::{Found, Matrix, Oddities};
 use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block};
 use crate::score::{Workspace, add};
 use crate::table::{Source, Table};
 
@@ -19,7 +20,7 @@ pub struct Contributions {
     terms: usize,
     scores: Vec<f32>,
     values: Vec<f64>,
-    oddities: Oddities,
+    pub(super) oddities: Oddities,
 }
 
 impl Contributions {
@@ -79,13 +80,27 @@ impl Explainer<'_> {
     /// As [`Explainer::contributions`].
     pub fn contributions_into(&self, table: &Table, contributions: &mut Contributions) -> Result<()> {
         let found = self.detector.find(table)?;
+        self.contributions_of(&found, contributions);
+        contributions.oddities = self.noted(found, table);
+        Ok(())
+    }
+
+    /// The cells of a table that do not fit their columns.
+    pub(super) fn noted(&self, found: Found, table: &Table) -> Oddities {
+        let mut oddities = Oddities::default();
+        oddities.note(self.detector.encoder().columns(), table, found.odd);
+        oddities
+    }
+
+    /// The contributions to the scores of rows whose columns were found.
+    pub(super) fn contributions_of(&self, found: &Found, contributions: &mut Contributions) {
         let columns = &found.columns;
-        let (terms, rows) = (self.terms.len(), table.rows());
+        let (terms, rows) = (self.terms.len(), columns.first().map_or(0, |column| column.len()));
         if contributions.scores.len() != rows || contributions.values.len() != rows * terms {
             (contributions.scores, contributions.values) = (vec![0.0; rows], vec![0.0; rows * terms]);
         }
         contributions.terms = terms;
-        let Contributions { scores, values, oddities, .. } = contributions;
+        let Contributions { scores, values, .. } = contributions;
         match (self.detector.compiled(), &self.compiled) {
             (Some(compiled), Some(apart)) => {
                 self.detector.look_up_parts((compiled, apart), (columns, &self.scalers), scores, values);
@@ -99,25 +114,46 @@ impl Explainer<'_> {
                 scores[odd.row] += self.detector.penalty(odd.column) as f32;
             }
         }
-        *oddities = Oddities::default();
-        oddities.note(self.detector.encoder().columns(), table, found.odd);
-        Ok(())
     }
 
     /// The contributions piece by piece: those of the trees themselves, and the plain way for all.
     pub(super) fn take_apart(&self, columns: &[Cow<'_, [f64]>], scores: &mut [f32], values: &mut [f64]) {
+        let fill =
+            |block: &mut Block<f32>, rows| self.detector.fill_block(block, columns, &self.scalers, rows);
+        self.take_blocks_apart(fill, scores, values);
+    }
+
+    /// As [`Explainer::contributions`], of encoded rows.
+    pub(crate) fn contributions_encoded(&self, rows: &Matrix) -> Contributions {
+        let (terms, width) = (self.terms.len(), rows.width);
+        let mut scores = vec![0.0; rows.rows()];
+        let mut values = vec![0.0; rows.rows() * terms];
+        let fill = |block: &mut Block<f32>, part: Range<usize>| {
+            block.fill_rows(None, rows.values[part.start * width..part.end * width].chunks_exact(width));
+        };
+        self.take_blocks_apart(fill, &mut scores, &mut values);
+        Contributions { terms, scores, values, oddities: Oddities::default() }
+    }
+
+    /// The contributions to rows, of which `fill` gives each block its own.
+    fn take_blocks_apart(
+        &self,
+        fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync,
+        scores: &mut [f32],
+        values: &mut [f64],
+    ) {
         let terms = self.terms.len();
         let term_of = self.term_of_pieces();
         let space = || Space {
             work: Workspace::new(self.scalers.len()),
             score: vec![Lane::default(); BLOCK_LANES],
             totals: vec![Lane::default(); BLOCK_LANES * terms],
-            places: vec![(0, 0.0); BLOCK_ROWS * columns.len()],
+            places: vec![(0, 0.0); BLOCK_ROWS * self.nodes.len()],
         };
         let blocks = values.par_chunks_mut(BLOCK_ROWS * terms.max(1)).zip(scores.par_chunks_mut(BLOCK_ROWS));
         blocks.enumerate().for_each_init(space, |space, (index, (values, scores))| {
             let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-            self.detector.fill_block(&mut space.work.block, columns, &self.scalers, rows);
+            fill(&mut space.work.block, rows);
             self.take_block_apart(&term_of, space, values, scores);
         });
     }

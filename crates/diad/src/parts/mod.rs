@@ -35,6 +35,11 @@ pub trait Part: Sync {
     /// Its weight among the parts.
     fn weight(&self, params: &Params) -> f64;
 
+    /// The least standard deviation it is scaled by, in its own unit, so that a part that finds next to nothing stays small.
+    fn least_deviation(&self) -> f64 {
+        0.0
+    }
+
     /// Its functions. The trees, which are trained, have none.
     fn functions(&self, sample: &Sample, params: &Params) -> Functions;
 }
@@ -61,7 +66,7 @@ impl Sample {
         let telling = &encoder.features()[..encoder.telling_features()];
         let columns = telling.par_iter().enumerate().map(|(feature, told)| {
             let column = &encoder.columns()[told.column as usize];
-            let bent = column.second_scale().filter(|_| told.view == View::Bent);
+            let bent = column.second_scale().filter(|_| told.view == View::Asinh);
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
             match told.view {
                 View::Missing => Column::of_marks(values),

@@ -7,6 +7,9 @@ pub const TREES: &str = "trees";
 /// The name of the part that says how far out values lie.
 pub const TAILS: &str = "tails";
 
+/// The name of the part that people have added.
+pub const EDITS: &str = "edits";
+
 /// A part of the score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {

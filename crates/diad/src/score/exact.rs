@@ -167,7 +167,7 @@ impl Detector {
 
     /// This score of encoded rows with other trees.
     pub(crate) fn score_with_trees(&self, model: &Model<f32>, rows: &Matrix) -> Vec<f32> {
-        let wiring = wired(model, self.params.min_temperature);
+        let wiring = wired(model, self.params.final_temperature());
         let mut scores = vec![0.0; rows.rows()];
         Exact { model, wiring: &wiring, ..self.exact() }.score_encoded(rows, &mut scores);
         scores

@@ -6,6 +6,9 @@ mod engine;
 mod exact;
 mod lookup;
 mod odd;
+pub(crate) mod pieces;
+pub(crate) mod purify;
+mod side_by_side;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,12 +16,14 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::Params;
+use crate::alert::Alert;
+use crate::calibration::{Calibration, MOST_SCORES};
 use crate::encode::{Encoder, Found, Oddities, Scaler};
 use crate::function::Functions;
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
 use crate::origin::Origin;
-use crate::profile::Profile;
+use crate::profile::{Profile, Usual};
 use crate::table::{Selection, Source, Table, Values};
 use crate::{Error, Result};
 use additive::Additive;
@@ -47,6 +52,12 @@ pub struct Detector {
     held: bool,
     profile: Profile,
     origin: Option<Origin>,
+    calibration: Option<Calibration>,
+    /// A calibration told from the profile, where there is none.
+    remembered: OnceLock<Calibration>,
+    alert: Option<Alert>,
+    /// What people have changed, as it is written.
+    edits: Vec<String>,
     /// The largest difference between the compiled score and the exact one, where it is small enough to be used.
     bound: Option<f64>,
     /// The compiled score, made when it is first needed.
@@ -58,6 +69,7 @@ pub struct Detector {
 }
 
 /// A block of rows on its way through the pieces of a score.
+#[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,
@@ -81,7 +93,7 @@ impl Workspace {
 impl Detector {
     /// A detector of a trained model.
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
-        let wiring = exact::wired(&model, params.min_temperature);
+        let wiring = exact::wired(&model, params.final_temperature());
         let profile = Profile::unknown(encoder.columns().len());
         let penalties = Penalties::new(encoder.columns().len());
         Self {
@@ -96,6 +108,10 @@ impl Detector {
             held: true,
             profile,
             origin: None,
+            calibration: None,
+            remembered: OnceLock::new(),
+            alert: None,
+            edits: Vec::new(),
             bound: None,
             compiled: OnceLock::new(),
             exact: false,
@@ -140,7 +156,7 @@ impl Detector {
     /// Remembers what the training rows were like.
     pub(crate) fn remembering(self, profile: Profile) -> Self {
         let penalties = Penalties::new(self.encoder.columns().len());
-        Self { profile, penalties, ..self }
+        Self { profile, penalties, remembered: OnceLock::new(), ..self }
     }
 
     /// What it remembers about the training rows.
@@ -193,7 +209,7 @@ impl Detector {
     /// A detector of the same columns and training rows with other trees and another score.
     pub(crate) fn with_model(&self, model: Model<f32>, additive: Additive) -> Self {
         let detector = Self::new(self.params.clone(), self.encoder.clone(), model, self.training_rows);
-        detector.with(additive).remembering(self.profile.clone()).holding(self.held)
+        detector.with(additive).remembering(self.profile.clone()).holding(self.held).alerting(self.alert)
     }
 
     /// Where it came from, if it was tuned.
@@ -204,6 +220,56 @@ impl Detector {
     /// Remembers where it came from.
     pub(crate) fn coming_from(self, origin: Origin) -> Self {
         Self { origin: Some(origin), ..self }
+    }
+
+    /// How unusual scores are: p-values and percentiles. Models that no calibration came with tell it from what they remember of
+    /// the scores of their training rows.
+    pub fn calibration(&self) -> &Calibration {
+        self.calibration.as_ref().unwrap_or_else(|| {
+            self.remembered.get_or_init(|| {
+                let count = (self.training_rows as usize).clamp(1, MOST_SCORES);
+                let score = |i: usize| self.profile.scores.quantile((i as f64 + 0.5) / count as f64);
+                Calibration::of_training((0..count).map(score).collect())
+            })
+        })
+    }
+
+    /// The same detector, calibrated by the scores of other rows than it remembers.
+    #[must_use]
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration: Some(calibration), ..self }
+    }
+
+    /// The same detector, which knows what terms usually contribute.
+    pub(crate) fn knowing(mut self, usual: Vec<Usual>) -> Self {
+        self.profile.usual = usual;
+        self
+    }
+
+    /// The calibration, if one was kept.
+    pub(crate) fn kept_calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// The edits that were made, as they are written; see [`Edit`](crate::Edit).
+    pub fn edits(&self) -> &[String] {
+        &self.edits
+    }
+
+    /// The same detector, which knows that it was edited.
+    pub(crate) fn noting_edits(self, edits: Vec<String>) -> Self {
+        Self { edits, ..self }
+    }
+
+    /// Which rows are alerts, if that is stored in the model.
+    pub fn alert(&self) -> Option<Alert> {
+        self.alert
+    }
+
+    /// The same detector with another rule for alerts, or none.
+    #[must_use]
+    pub fn alerting(self, alert: Option<Alert>) -> Self {
+        Self { alert, ..self }
     }
 
     /// What flows where among the trees.

@@ -39,9 +39,9 @@ impl Detector {
         features.map(scaler).collect()
     }
 
-    /// The value of a column that stands for all: the median, or the most frequent category.
+    /// The value of a column that stands for all: the median, of a time its part of the median time, or the most frequent category.
     fn typical(&self, scaler: &Scaler, column: usize) -> f64 {
-        self.at_share(scaler, column, 0.5)
+        self.encoder.columns()[column].typical.unwrap_or_else(|| self.at_share(scaler, column, 0.5))
     }
 
     /// The value that a share of the rows does not exceed; of categories the most frequent.

@@ -3,6 +3,9 @@
 use super::{Kind, Value, Word, require, wrong_kind};
 use crate::Result;
 
+/// The temperature of hard splits.
+const HARD: f64 = 1e-6;
+
 words! {
     /// The scale in which the model sees columns.
     pub enum Scale {
@@ -13,6 +16,50 @@ words! {
         Asinh = "asinh",
         /// Both, as two features that every tree can choose from
         Both = "both",
+    }
+}
+
+words! {
+    /// How the temperature falls while the trees choose their features.
+    pub enum Annealing {
+        /// By the same amount at every step
+        Linear = "linear",
+        /// By the same factor at every step
+        Logarithmic = "logarithmic",
+    }
+}
+
+words! {
+    /// Whose selectors learn from how well two trees match.
+    pub enum MatchGradient {
+        /// Those of both trees
+        Both = "both",
+        /// Those of the later tree alone
+        Later = "later",
+    }
+}
+
+words! {
+    /// How the sparsities of leaves become leaf weights.
+    pub enum LeafScale {
+        /// Scaled to [-1, 1] over all trees of a layer
+        Layer = "layer",
+        /// Scaled to [-1, 1] in each tree
+        Tree = "tree",
+        /// The paper's formula to the letter: twice the sparsity over its range in the tree, less 1
+        Literal = "literal",
+        /// As they are
+        None = "none",
+    }
+}
+
+words! {
+    /// What splits are once annealing is over.
+    pub enum FinalSplits {
+        /// Soft, at the final temperature
+        Soft = "soft",
+        /// Hard: a row goes left or right
+        Hard = "hard",
     }
 }
 
@@ -64,12 +111,21 @@ settings! {
         learning_rate: f64 = 1e-3, [from 0 to 1];
         /// Steps over which the temperature falls from 1 to its minimum
         anneal: usize = 500, paper 1000, ["below the number of steps"];
+        /// How the temperature falls: linear, or logarithmic, which is faster at first
+        annealing: Annealing = Annealing::Linear, [any];
         /// Temperature of the splits after annealing, in training and in scoring
         min_temperature: f64 = 0.1, [from 0.001 to 1];
+        /// Splits after annealing, in training and in scoring: soft at the final temperature, or hard
+        final_splits: FinalSplits = FinalSplits::Soft, [any];
+        /// Whose selectors learn from how well two trees match: those of both, or of the later tree alone
+        match_gradient: MatchGradient = MatchGradient::Both, [any];
         /// Added to the count and the volume of every leaf
         smoothing: f64 = 50.0, [from 1e-6 to 1e9];
         /// Share of the new sparsity in each update of the leaf weights
         damping: f64 = 0.1, [above 0 to 1];
+        /// How the sparsities of leaves become their weights: scaled over the layer, over each tree, by the paper's formula to the
+        /// letter, or not at all
+        leaf_scale: LeafScale = LeafScale::Layer, paper LeafScale::None, [any];
         /// Probability that a tree is left out of the loss at a step
         dropout: f64 = 0.75, [from 0 to below 1];
         /// Random seed
@@ -93,6 +149,24 @@ impl Params {
     /// ```
     pub fn with_steps(self, steps: usize) -> Self {
         Self { steps, warmup: self.warmup.min(steps / 2), anneal: self.anneal.min(steps / 2), ..self }
+    }
+
+    /// The temperature of the splits once annealing is over. Hard splits are soft ones on so narrow a stretch that only a value
+    /// which is the threshold itself lies on it.
+    pub(crate) fn final_temperature(&self) -> f64 {
+        match self.final_splits {
+            FinalSplits::Soft => self.min_temperature,
+            FinalSplits::Hard => HARD,
+        }
+    }
+
+    /// The temperature after a share of the annealing.
+    pub(crate) fn temperature(&self, annealed: f64) -> f64 {
+        match self.annealing {
+            _ if annealed >= 1.0 => self.final_temperature(),
+            Annealing::Linear => 1.0 + annealed * (self.min_temperature - 1.0),
+            Annealing::Logarithmic => libm::pow(self.min_temperature, annealed),
+        }
     }
 
     /// A preset by its name, with settings given by theirs. If the steps are among them, the preset's warm-up and annealing are

@@ -10,7 +10,7 @@ mod tune;
 mod value;
 
 use crate::error::Error;
-pub use fit::{Params, Scale};
+pub use fit::{Annealing, FinalSplits, LeafScale, MatchGradient, Params, Scale};
 pub(crate) use stored::of_any_version;
 pub use tune::{DescentParams, FunctionParams, Learner, Loss};
 pub(crate) use value::{Field, Words};

@@ -88,7 +88,7 @@ fn fit_model(
     }
     for step in done..params.steps {
         let annealed = if params.anneal == 0 { 1.0 } else { (step as f64 / params.anneal as f64).min(1.0) };
-        let temperature = 1.0 + annealed * (params.min_temperature - 1.0);
+        let temperature = params.temperature(annealed);
         if annealed >= 1.0 {
             trainer.model.harden();
         }
@@ -103,6 +103,8 @@ fn fit_model(
             smoothing: params.smoothing,
             damping: params.damping,
             dropout: params.dropout,
+            leaf_scale: params.leaf_scale,
+            match_gradient: params.match_gradient,
             keep: &keep,
         };
         trainer.step(&mut sampler.rows, &mut sampler.points, plan);

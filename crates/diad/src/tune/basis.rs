@@ -330,8 +330,8 @@ pub fn nodes_of(functions: &Functions, feature: u32) -> Vec<f32> {
 /// beyond.
 fn coordinate(scaler: &Scaler, encoder: &Encoder, column: usize, x: f32) -> f64 {
     let column = &encoder.columns()[column];
-    match column.bend {
-        Some(bend) => libm::asinh((scaler.original(x) - bend.median) / (bend.spread / 4.0)),
+    match column.asinh {
+        Some(asinh) => libm::asinh((scaler.original(x) - asinh.median) / (asinh.spread / 4.0)),
         None => HALF_RANGE * f64::from(x),
     }
 }

@@ -12,6 +12,11 @@ pub struct Product {
 /// Writes Σ first[i]·second[i] as a sum of products that get small as quickly as possible: the singular value
 /// decomposition of the table of its values at all pairs of points, by way of an orthonormal basis of either side. Largest first.
 pub fn shortest(first: &[Vec<f64>], second: &[Vec<f64>]) -> Vec<Product> {
+    let points = |side: &[Vec<f64>]| side.first().map_or(0, Vec::len);
+    if first.len() > points(first).min(points(second)) {
+        let (first, second) = fewer(first, second);
+        return shortest(&first, &second);
+    }
     let ((first, a), (second, b)) = (orthonormal(first), orthonormal(second));
     // The table in the two bases: a · bᵀ, kept column after column of the second basis.
     let mut core: Vec<Vec<f64>> = vec![vec![0.0; first.len()]; second.len()];
@@ -37,6 +42,17 @@ pub fn shortest(first: &[Vec<f64>], second: &[Vec<f64>]) -> Vec<Product> {
         .collect();
     products.sort_by(|a, b| b.size.total_cmp(&a.size));
     products
+}
+
+/// The same sum with no more terms than the shorter side has points: a basis of that side, each vector of it beside the sum of
+/// what it is multiplied by. A column of a thousand categories has as many terms, beside a few points of the other column.
+fn fewer(first: &[Vec<f64>], second: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let turned = first.first().map_or(0, Vec::len) < second.first().map_or(0, Vec::len);
+    let (short, long) = if turned { (first, second) } else { (second, first) };
+    let (basis, weights) = orthonormal(short);
+    let along = |place: usize| weights.iter().map(|weights| weights[place]).collect::<Vec<f64>>();
+    let sums = (0..basis.len()).map(|place| combine(long, &along(place))).collect();
+    if turned { (basis, sums) } else { (sums, basis) }
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -151,6 +167,27 @@ mod tests {
                 let plain: f64 = first.iter().zip(&second).map(|(a, b)| a[i] * b[j]).sum();
                 let short: f64 = products.iter().map(|product| product.first[i] * product.second[j]).sum();
                 assert!((plain - short).abs() < 1e-10, "{short} instead of {plain}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_terms_over_few_points_are_first_made_fewer() {
+        let mut random = Stream::new(9, Purpose::Uniform, 0);
+        let mut side = |length: usize| {
+            (0..60).map(|_| (0..length).map(|_| random.normal()).collect()).collect::<Vec<Vec<f64>>>()
+        };
+        let (long, short) = (side(40), side(7));
+        for (first, second) in [(&long, &short), (&short, &long)] {
+            let products = shortest(first, second);
+            assert!(products.len() <= 7);
+            for i in 0..first[0].len() {
+                for j in 0..second[0].len() {
+                    let plain: f64 = first.iter().zip(second).map(|(a, b)| a[i] * b[j]).sum();
+                    let found: f64 =
+                        products.iter().map(|product| product.first[i] * product.second[j]).sum();
+                    assert!((plain - found).abs() < 1e-9, "{found} instead of {plain}");
+                }
             }
         }
     }
