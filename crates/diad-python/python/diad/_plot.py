@@ -214,7 +214,7 @@ def outlier(
     """What each column adds to the score of one row, and what shares of the rows do not exceed."""
     rows = len(table)
     if not 0 <= ind < rows:
-        raise IndexError(f"there is no row {ind}; the table has {rows} rows, and the first is row 0")
+        raise IndexError(f"there is no row {ind}; the table has {rows} rows, numbered from 0")
     one = table.iloc[[ind]] if hasattr(table, "iloc") else table[ind : ind + 1]
     step = max(1, rows // SAMPLE)
     some = table.iloc[::step] if hasattr(table, "iloc") else table[::step]
