@@ -51,7 +51,10 @@ fn countries(count: usize) -> (Table, [usize; 2]) {
         texts((0..ROWS).map(|row| format!("currency {}", currency(row)))),
         Values::Numbers(amounts),
     ];
-    (Table::of(["country", "currency", "amount"].map(String::from).to_vec(), columns).unwrap(), broken)
+    (
+        Table::of(["country", "currency", "amount"].map(String::from).to_vec(), columns).expect("a table"),
+        broken,
+    )
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn amounts(bent: impl Fn(f64) -> f64, copies: usize) -> Table {
         names.push(format!("amount{copy}"));
         columns.push(Values::Numbers((0..ROWS).map(|row| bent(amount(row))).collect()));
     }
-    Table::of(names, columns).unwrap()
+    Table::of(names, columns).expect("a table")
 }
 
 #[test]

@@ -24,11 +24,11 @@ fn payments() -> (tempfile::TempDir, FileSource, Detector) {
             1 + row % 11
         ));
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("payments.csv");
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text).expect("written");
     let source = FileSource::new(&path);
-    let detector = Params::default().with_steps(100).trees(40).fit(&source).unwrap();
+    let detector = Params::default().with_steps(100).trees(40).fit(&source).expect("fitted");
     (folder, source, detector)
 }
 

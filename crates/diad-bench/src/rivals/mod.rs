@@ -21,8 +21,8 @@ use crate::study::{Bench, Page, Study};
 /// Seeds where none are asked for.
 const SEEDS: u64 = 3;
 /// The detectors, by the names the paper has for them.
-const FORESTS: [(&str, fn(&Rows, u64) -> Vec<f64>); 2] =
-    [("PIDForest", pid_forest::scores), ("GIF", gif::scores)];
+type Forest = (&'static str, fn(&Rows, u64) -> Vec<f64>);
+const FORESTS: [Forest; 2] = [("PIDForest", pid_forest::scores), ("GIF", gif::scores)];
 
 /// PIDForest and GIF.
 #[derive(Debug, Args)]

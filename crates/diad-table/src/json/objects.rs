@@ -102,7 +102,7 @@ impl<R: BufRead> Objects<R> {
         loop {
             let input = self.input.fill_buf().map_err(|source| Error::file("read", &self.path, source))?;
             let Some(&byte) = input.first() else { return Ok(None) };
-            if !byte.is_ascii_whitespace() && !(self.line == 0 && matches!(byte, 0xef | 0xbb | 0xbf)) {
+            if !(byte.is_ascii_whitespace() || self.line == 0 && matches!(byte, 0xef | 0xbb | 0xbf)) {
                 return Ok(Some(byte));
             }
             self.feeds += u64::from(byte == b'\n');

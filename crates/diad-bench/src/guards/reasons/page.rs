@@ -5,7 +5,8 @@ use crate::render::{Grid, number};
 use crate::stats::median;
 
 /// What a figure should be, in words, and whether a table's is.
-const GOALS: [(&str, fn(&ReasonsRun) -> bool); 4] = [
+type Goal = (&'static str, fn(&ReasonsRun) -> bool);
+const GOALS: [Goal; 4] = [
     ("inflation: median at most 2 and 99 % quantile at most 4", |run| {
         run.inflation[0] <= 2.0 && run.inflation[1] <= 4.0
     }),

@@ -126,7 +126,7 @@ impl Tally {
                 }
             };
             self.found[cell] += 1;
-            if self.positions == 0 && row % self.every == 0 {
+            if self.positions == 0 && row.is_multiple_of(self.every) {
                 self.keep(value);
             }
         }
@@ -148,7 +148,7 @@ impl Tally {
     /// Compares the counts with the training: a test of χ² over the cells, and the share of rows that lie elsewhere.
     pub fn compare(&self, training_rows: u64) -> Found {
         let rows = self.rows.max(1) as f64;
-        let known = (training_rows as f64).min(REMEMBERED).max(1.0);
+        let known = (training_rows as f64).clamp(1.0, REMEMBERED);
         let (mut moved, mut statistic, mut cells) = (0.0, 0.0, 0.0);
         let (mut lacking, mut found_lacking) = (0.0, 0.0);
         // Both the training and the new rows are samples.

@@ -103,11 +103,13 @@ fn plain(values: &[f64], weights: &[f64], across: usize) -> Vec<f64> {
     for step in 0..n {
         for row in 0..n {
             if row != step {
-                let factor = rows[row][step] / rows[step][step];
-                for k in step..=n {
-                    let known = rows[step][k];
-                    rows[row][k] -= factor * known;
-                }
+                let known = rows[step].clone();
+                let factor = rows[row][step] / known[step];
+                rows[row]
+                    .iter_mut()
+                    .zip(known)
+                    .skip(step)
+                    .for_each(|(value, known)| *value -= factor * known);
             }
         }
     }

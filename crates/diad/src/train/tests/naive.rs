@@ -78,13 +78,13 @@ fn attention(
     let earlier = tree / shape.trees * shape.trees;
     let mut matches = Vec::new();
     let near = |q: usize| q % shape.trees / shape.grove == t / shape.grove;
-    for q in 0..earlier {
+    for (q, seen) in seen[..earlier].iter().enumerate() {
         if !near(q) {
             matches.push(0.0);
             continue;
         }
-        let raw = dot(&seen[q][0], &p[tree][0]) * dot(&seen[q][1], &p[tree][1])
-            + dot(&seen[q][1], &p[tree][0]) * dot(&seen[q][0], &p[tree][1]);
+        let raw = dot(&seen[0], &p[tree][0]) * dot(&seen[1], &p[tree][1])
+            + dot(&seen[1], &p[tree][0]) * dot(&seen[0], &p[tree][1]);
         raw_matches.push(raw);
         matches.push(raw.min(1.0));
     }
