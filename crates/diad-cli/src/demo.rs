@@ -1,23 +1,29 @@
-//! `diad demo`: trains on a bundled table and shows the results.
+//! `diad demo`: trains on a table that comes along and shows the results.
 
-use std::fmt::Write as _;
+mod expenses;
+mod review;
+mod thyroid;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use diad::Params;
+use clap::ValueEnum;
 use diad::encode::Roles;
-use diad::metrics::roc_auc;
-use diad::table::{FileSource, Selection, Source, Table, printable};
+use diad::table::printable;
+use diad::{Detector, Params};
 
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{fit, report, score};
 
-/// Try it on a small bundled table
+/// Try it on a small table that comes along
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  diad demo\n  diad demo --dir my-folder")]
+#[command(after_help = "Examples:\n  diad demo\n  diad demo thyroid\n  diad demo --dir my-folder")]
 pub struct Args {
+    /// The table
+    #[arg(value_enum, default_value_t = Choice::Expenses)]
+    table: Choice,
     /// The folder for the table, the model, the scores and the report
     #[arg(long, value_name = "DIR", default_value = "diad-demo")]
     dir: PathBuf,
@@ -26,117 +32,111 @@ pub struct Args {
     steps: usize,
 }
 
-const THYROID: &[u8] = include_bytes!("../data/thyroid.csv");
-const LABEL: &str = "label";
-/// Rows to show.
-const SHOWN: usize = 10;
-/// Rows among which the labelled ones are counted.
-const TOP: usize = 100;
-
-const INTRODUCTION: &str = "\
-Thyroid tests of 7200 people: age and five measurements, scaled by the source.
-534 of them are labelled as not normal; the training does not see the labels.
-Data: Thyroid Disease, Ross Quinlan, UCI Machine Learning Repository, CC BY 4.0.
-Training takes a few seconds.
-
-";
+#[derive(Clone, Copy, ValueEnum)]
+enum Choice {
+    /// Expenses of a company, made up, with odd ones planted: what is found, then what five labels change
+    Expenses,
+    /// Thyroid tests of 7,200 people, of which 534 are labelled as not normal
+    Thyroid,
+}
 
 pub fn run(args: &Args) -> Result<()> {
     let params = Params::default().with_steps(args.steps);
     params.validate()?;
-    let [table, model, scores, page] =
-        ["thyroid.csv", "thyroid.diad", "scores.csv", "report.html"].map(|name| args.dir.join(name));
-    std::fs::create_dir_all(&args.dir).map_err(|error| output::unwritable(&args.dir, error))?;
-    // The files of an earlier demo are replaced, no others.
-    if !holds(&table, THYROID)
-        && let Some(other) = [&table, &model, &scores, &page].into_iter().find(|path| path.exists())
-    {
-        bail!("{} is there already and not from a demo; name another folder with --dir", shown(other));
+    let demo = Demo { folder: &args.dir, params };
+    match args.table {
+        Choice::Expenses => review::run(&demo),
+        Choice::Thyroid => thyroid::run(&demo),
     }
-    let table = output::check(&table, &[])?;
-    let model = output::check(&model, &[])?;
-    let scores = output::check(&scores, &[])?;
-    let page = output::check(&page, &[])?;
-    let mut pending = Pending::new(&table)?;
-    pending.file().write_all(THYROID).map_err(|error| pending.unwritable(error))?;
-    pending.commit()?;
+}
 
-    output::say(INTRODUCTION)?;
-    let detector = fit::train(&Input::new(&table)?, &Roles::default().ignore(LABEL), &params)?;
-    detector.save(&model)?;
-    score::write_file(&detector, &Input::new(&table)?, &scores, false)?;
-    let given =
-        report::Given { model: &model, table: &table, label: Some(LABEL), before: None, top: report::LISTED };
-    report::write(&detector, &given, &page)?;
+/// What was asked for.
+struct Demo<'a> {
+    folder: &'a Path,
+    params: Params,
+}
 
-    let rows = read_whole(&table)?;
-    let text = format!(
-        "{}\n{}",
-        findings(&rows, &detector.score(&rows)?),
-        next_steps(&args.dir, &args.dir.join("report.html"))
-    );
-    output::say(&text)
+impl Demo<'_> {
+    /// Says what the table is, then trains on it and writes the model and the scores.
+    fn train(&self, files: &Files, introduction: &str, roles: &Roles) -> Result<Detector> {
+        output::say(introduction)?;
+        let detector = fit::train(&Input::new(&files.table)?, roles, &self.params)?;
+        detector.save(&files.model)?;
+        score::write_file(&detector, &Input::new(&files.table)?, &files.scores, false)?;
+        Ok(detector)
+    }
+
+    /// Says what was found, and what to try next, with the name the program was called by.
+    fn end(&self, findings: &str) -> Result<()> {
+        let program = std::env::args().next().map_or("diad".into(), |name| printable(&name));
+        let (folder, page) = (shown(self.folder), shown(&self.folder.join(PAGE)));
+        output::say(&format!(
+            "{findings}The table, the model and the scores are in {folder}. Open the report in a browser to see why:\n\n  \
+             {page}\n\nNext, with a table of your own:\n\n  \
+             {program} fit yours.csv -o yours.diad\n  \
+             {program} score yours.diad yours.csv -o scores.csv\n  \
+             {program} report yours.diad yours.csv -o report.html\n"
+        ))
+    }
+}
+
+const PAGE: &str = "report.html";
+
+/// The files of a demo.
+struct Files {
+    table: PathBuf,
+    model: PathBuf,
+    scores: PathBuf,
+    page: PathBuf,
+    /// What else is written, by the names asked for.
+    others: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Writes the table. The files of an earlier demo are replaced, no others.
+    fn new(demo: &Demo, name: &str, content: &[u8], others: &[&str]) -> Result<Self> {
+        let folder = demo.folder;
+        std::fs::create_dir_all(folder).map_err(|error| output::unwritable(folder, error))?;
+        let names = [format!("{name}.csv"), format!("{name}.diad"), "scores.csv".into(), PAGE.into()];
+        let names = names.into_iter().chain(others.iter().map(|&name| name.to_owned()));
+        let paths: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+        if !holds(&paths[0], content)
+            && let Some(other) = paths.iter().find(|path| path.exists())
+        {
+            bail!("{} is there already and not from a demo; name another folder with --dir", shown(other));
+        }
+        let mut paths =
+            paths.iter().map(|path| output::check(path, &[])).collect::<Result<Vec<PathBuf>>>()?;
+        let others = paths.split_off(4);
+        let [table, model, scores, page] = <[PathBuf; 4]>::try_from(paths).unwrap_or_default();
+        write(&table, content)?;
+        Ok(Self { table, model, scores, page, others })
+    }
+
+    /// Writes the report.
+    fn report(&self, detector: &Detector, label: Option<&str>, id: Option<&str>) -> Result<()> {
+        let keep: &[String] = if id.is_some() { &["all".to_owned()] } else { &[] };
+        let given = report::Given {
+            model: &self.model,
+            table: &self.table,
+            label,
+            id,
+            keep,
+            before: None,
+            top: report::LISTED,
+        };
+        report::write(detector, &given, &self.page)
+    }
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    let mut pending = Pending::new(path)?;
+    pending.file().write_all(content).map_err(|error| pending.unwritable(error))?;
+    pending.commit()
 }
 
 /// Whether there is a file with just this content.
 fn holds(path: &Path, content: &[u8]) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == content.len() as u64)
         && std::fs::read(path).is_ok_and(|found| found == content)
-}
-
-/// The bundled table, in memory.
-fn read_whole(path: &Path) -> Result<Table> {
-    let source = FileSource::new(path);
-    let mut reader = source.open(&Selection::all())?;
-    let mut columns = vec![Vec::new(); reader.names().len()];
-    while let Some(batch) = reader.next_batch()? {
-        columns.iter_mut().enumerate().for_each(|(index, column)| column.extend(batch.column(index)));
-    }
-    Ok(Table::new(reader.names().to_vec(), columns)?)
-}
-
-/// The rows with the highest scores, and how well the scores agree with the labels.
-fn findings(table: &Table, scores: &[f32]) -> String {
-    let labels: Vec<bool> =
-        table.column_named(LABEL).unwrap_or_default().iter().map(|&label| label == 1.0).collect();
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-
-    let mut text = format!("The {SHOWN} most anomalous rows (row 0 is the first):\n\n    row   score");
-    for name in table.names() {
-        let _ = write!(text, "{name:>9}");
-    }
-    for &row in order.iter().take(SHOWN) {
-        let _ = write!(text, "\n  {row:>5}  {:>6.3}", scores[row]);
-        for column in 0..table.names().len() {
-            let _ = write!(text, "{:>9}", table.column(column)[row]);
-        }
-    }
-    let found = order.iter().take(TOP).filter(|&&row| labels[row]).count();
-    let chance = labels.iter().filter(|&&label| label).count() * TOP / labels.len();
-    let _ = write!(
-        text,
-        "\n\nOf the {TOP} rows with the highest scores, {found} are labelled not normal; by chance it would be {chance}.\n\
-         A high row labelled 0 is unusual in a way the labels do not cover.\n"
-    );
-    if let Some(area) = roc_auc(&labels, scores) {
-        let _ = writeln!(
-            text,
-            "ROC-AUC {area:.3}: the probability that an abnormal row scores higher than a normal one."
-        );
-    }
-    text
-}
-
-/// What to try next, with the name the program was called by.
-fn next_steps(folder: &Path, page: &Path) -> String {
-    let program = std::env::args().next().map_or("diad".into(), |name| printable(&name));
-    let (folder, page) = (shown(folder), shown(page));
-    format!(
-        "The table, the model and the scores are in {folder}. Open the report in a browser to see why:\n\n  \
-         {page}\n\nNext, with a table of your own:\n\n  \
-         {program} fit yours.csv -o yours.diad\n  \
-         {program} score yours.diad yours.csv -o scores.csv\n  \
-         {program} report yours.diad yours.csv -o report.html\n"
-    )
 }

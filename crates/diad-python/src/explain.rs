@@ -2,6 +2,7 @@
 
 use diad::explain::{Axis, Explainer, Replacement};
 use diad::metrics::top;
+use diad::table::Table;
 use diad_report::{Report, Rows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -193,7 +194,9 @@ impl Model {
                     settings: self.detector.params().listed(),
                     scores: &scores,
                     labels: labels.as_deref(),
-                    listed: Rows { numbers: &numbers, table: &picked },
+                    rows: Rows { numbers: &numbers, table: &picked, kept: &Table::default() },
+                    listed: numbers.len(),
+                    identifier: None,
                 };
                 Ok((report.html()?, oddities))
             })
