@@ -25,6 +25,7 @@ use crate::guards::noise::Noise;
 use crate::guards::peers::Peers;
 use crate::guards::planted::PlantedRows;
 use crate::guards::raw::RawTables;
+use crate::guards::reasons::Reasons;
 use crate::guards::regressions::Regressions;
 use crate::guards::small::Small;
 use crate::guards::speed::Speed;
@@ -46,6 +47,8 @@ enum Command {
     Regressions(Options<Regressions>),
     /// Made-up tables with known oddities: are they found, and for the right reason?
     Planted(Options<PlantedRows>),
+    /// Whether reasons are small, the same with another seed, and shared by a column and its copy.
+    Reasons(Options<Reasons>),
     /// AUC without labels on the paper's 18 sets.
     Unsupervised(Options<Unsupervised>),
     /// AUC with 50 columns of noise added, beside the clean result.
@@ -75,6 +78,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Regressions(options) => options.run(),
         Command::Planted(options) => options.run(),
+        Command::Reasons(options) => options.run(),
         Command::Unsupervised(options) => options.run(),
         Command::Noise(options) => options.run(),
         Command::Raw(options) => options.run(),

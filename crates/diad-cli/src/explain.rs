@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::input::Input;
-use crate::{output, plots, rows, score};
+use crate::{output, plots, rows, score, stop};
 
 /// Explain the scores of rows
 #[derive(clap::Args)]
@@ -68,26 +68,18 @@ const SCHEMA_VERSION: u32 = 1;
 const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = score::load(&args.model, args.exact, args.strict)?;
+    let detector = stop::at_once(|| score::load(&args.model, args.exact, args.strict))?;
     let before = args.before.as_deref().map(Detector::load).transpose()?;
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
     }
-    let input = Input::new(&args.table)?;
-    let version = input.version();
-    let chosen = match &args.rows[..] {
-        [] => rows::score(&detector, &input, None)?.top(args.top),
-        rows => rows.to_vec(),
-    };
-    let table = rows::pick(&detector, &input, &chosen)?;
-    input.unchanged_since(version)?;
-    let explainer = Explainer::new(&detector);
+    let (chosen, table) = stop::at_once(|| asked(args, &detector))?;
+    let explainer = stop::at_once(|| Explainer::new(&detector));
     let threshold = args.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
-    let explained = explainer.contributions(&table)?;
-    let mut counterfactuals = Vec::with_capacity(chosen.len());
-    for row in 0..chosen.len() {
-        counterfactuals.push(explainer.counterfactuals(&values(&table, row), threshold)?);
-    }
+    let explained = stop::at_once(|| explainer.contributions(&table))?;
+    let counterfactuals = stop::at_once(|| -> diad::Result<Vec<_>> {
+        (0..chosen.len()).map(|row| explainer.counterfactuals(&values(&table, row), threshold)).collect()
+    })?;
     let told = Told { explainer: &explainer, table: &table, numbers: &chosen, explained: &explained };
     let mut text = match args.format {
         Format::Text => told.text(args.terms, threshold, &counterfactuals),
@@ -106,6 +98,19 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     output::say(&text)
+}
+
+/// The numbers of the rows to explain, and the rows.
+fn asked(args: &Args, detector: &Detector) -> Result<(Vec<usize>, Table)> {
+    let input = Input::new(&args.table)?;
+    let version = input.version();
+    let chosen = match &args.rows[..] {
+        [] => rows::score(detector, &input, None)?.top(args.top),
+        rows => rows.to_vec(),
+    };
+    let table = rows::pick(detector, &input, &chosen)?;
+    input.unchanged_since(version)?;
+    Ok((chosen, table))
 }
 
 fn values(table: &Table, row: usize) -> Vec<f64> {
@@ -235,7 +240,13 @@ impl Told<'_> {
                 told
             })
             .collect();
-        json!({ "columns": columns, "contribution": finite(contribution) })
+        let values: Vec<f64> =
+            self.explainer.terms()[term].columns().iter().map(|&c| self.table.column(c)[row]).collect();
+        json!({
+            "columns": columns,
+            "contribution": finite(contribution),
+            "text": self.explainer.describe(term, &values),
+        })
     }
 
     /// A number, the name of a category or a time as text, or null where the value is missing or does not fit.

@@ -121,7 +121,7 @@ fn keep(path: &Path) -> std::result::Result<File, (Copying, io::Error)> {
         if stop::requested() {
             return Err((Copying::Stopped, io::ErrorKind::Interrupted.into()));
         }
-        match stop::waiting(|| input.read(&mut chunk)) {
+        match stop::at_once(|| input.read(&mut chunk)) {
             Ok(0) => return Ok(copy),
             Ok(read) => {
                 io::Write::write_all(&mut copy, &chunk[..read]).map_err(|error| (Copying::Write, error))?;

@@ -8,6 +8,7 @@ use diad::explain::{Explainer, compare};
 use diad_report::plot::{self, Earlier};
 
 use crate::output::{self, Pending, shown};
+use crate::stop;
 
 /// Writes the plots of all terms into a folder, with a row marked if there is one, and the terms of an earlier model drawn beside
 /// them, the most changed first. Says how many terms there are.
@@ -17,7 +18,7 @@ pub fn write(
     marked: Option<&[f64]>,
     folder: &Path,
 ) -> Result<usize> {
-    let comparison = before.map(|before| compare(before, explainer)).transpose()?;
+    let comparison = stop::at_once(|| before.map(|before| compare(before, explainer)).transpose())?;
     if folder.exists() && !folder.is_dir() {
         bail!("cannot write plots to {}: it is a file; name a folder", shown(folder));
     }
@@ -35,6 +36,9 @@ pub fn write(
             term,
             scale: comparison.scale,
         });
+        if stop::requested() {
+            return Err(diad::Error::Stopped.into());
+        }
         let svg = plot::term(explainer, term, marked, earlier);
         let png = renderer.png(&svg).map_err(|error| anyhow::anyhow!("cannot draw a plot: {error}"))?;
         let name = format!("{:03}-{}", place + 1, plain(&explainer.name(term)));

@@ -11,7 +11,7 @@ use diad_report::{Report, Rows};
 
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
-use crate::{rows, score};
+use crate::{rows, score, stop};
 
 /// Write an HTML report: what the model looks at, and why rows are anomalous
 #[derive(clap::Args)]
@@ -68,9 +68,9 @@ pub fn run(args: &Args) -> Result<()> {
     let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
     inputs.extend(args.before.as_deref());
     let target = output::check(&args.output, &inputs)?;
-    let detector = score::load(&args.model, args.exact, args.strict)?;
-    let before =
-        args.before.as_deref().map(|model| score::load(model, args.exact, args.strict)).transpose()?;
+    let load = |model: &Path| stop::at_once(|| score::load(model, args.exact, args.strict));
+    let detector = load(&args.model)?;
+    let before = args.before.as_deref().map(load).transpose()?;
     let given = Given {
         model: &args.model,
         table: &args.table,
@@ -99,17 +99,17 @@ pub struct Given<'a> {
 
 /// Writes the report of a model and a table.
 pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
-    let explainer = Explainer::new(detector);
-    let before = given.before.map(Explainer::new);
+    let explainer = stop::at_once(|| Explainer::new(detector));
+    let before = stop::at_once(|| given.before.map(Explainer::new));
     let input = Input::new(given.table)?;
     let version = input.version();
     let kept = kept_names(&input, given)?;
-    let scored = rows::score(detector, &input, given.label)?;
+    let scored = stop::at_once(|| rows::score(detector, &input, given.label))?;
     let mut numbers = scored.top(given.top);
     let listed = numbers.len();
     numbers.extend(ordinary(&scored.scores, detector.encoder().columns().len()));
-    let table = rows::pick(detector, &input, &numbers)?;
-    let kept = rows::as_written(&input, &kept, &numbers)?;
+    let table = stop::at_once(|| rows::pick(detector, &input, &numbers))?;
+    let kept = stop::at_once(|| rows::as_written(&input, &kept, &numbers))?;
     input.unchanged_since(version)?;
     let name = |path: &Path| path.file_name().map_or(String::new(), |name| shown(Path::new(name)));
     let report = Report {
@@ -124,7 +124,7 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         listed,
         identifier: given.id.map(str::to_owned),
     };
-    let html = report.html()?;
+    let html = stop::at_once(|| report.html())?;
     let mut pending = Pending::new(target)?;
     pending.file().write_all(html.as_bytes()).map_err(|error| pending.unwritable(error))?;
     pending.commit()

@@ -6,25 +6,25 @@ use anyhow::{Context, Result};
 use diad::table::{Source, Stoppable};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// Whether the program does nothing but wait for input, and leaves nothing behind.
-static WAITING: AtomicBool = AtomicBool::new(false);
+/// Whether the program does something that leaves nothing behind.
+static HARMLESS: AtomicBool = AtomicBool::new(false);
 
 /// Listens for Ctrl-C from now on.
 pub fn listen() -> Result<()> {
     ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) || WAITING.load(Ordering::Relaxed) {
+        if REQUESTED.swap(true, Ordering::Relaxed) || HARMLESS.load(Ordering::Relaxed) {
             std::process::exit(crate::STOPPED.into());
         }
     })
     .context("cannot listen for Ctrl-C")
 }
 
-/// Waits for input, which Ctrl-C ends at once.
-pub fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    WAITING.store(true, Ordering::Relaxed);
-    let found = wait();
-    WAITING.store(false, Ordering::Relaxed);
-    found
+/// Does something that leaves nothing behind, such as waiting for input or working out an explanation: Ctrl-C ends it at once.
+pub fn at_once<T>(run: impl FnOnce() -> T) -> T {
+    let before = HARMLESS.swap(true, Ordering::Relaxed);
+    let done = run();
+    HARMLESS.store(before, Ordering::Relaxed);
+    done
 }
 
 /// Whether Ctrl-C was pressed.

@@ -35,10 +35,6 @@ def test_train_scores(fitted, data):
     assert fitted.labels_.sum() == 20
 
 
-SMALL = "known fault: surprise misleads in tables of two columns and some 200 rows (docs/method.md, Where it loses)"
-
-
-@pytest.mark.xfail(strict=True, reason=SMALL)
 def test_prediction_scores(fitted, data):
     scores = fitted.decision_function(data[1])
     assert_equal(scores.shape[0], data[1].shape[0])
@@ -109,7 +105,6 @@ def test_clone(fitted):
     assert not hasattr(copy, "decision_scores_")
 
 
-@pytest.mark.xfail(strict=True, reason=SMALL)
 def test_detectors_are_combined(data):
     X = data[0]
     scores = [diad.DIAD(**QUICK).fit(X).decision_scores_, IForest(random_state=0).fit(X).decision_scores_]

@@ -2,7 +2,7 @@
 
 use diad::Result;
 use diad::encode::Kind;
-use diad::explain::{Axis, Comparison, Explainer};
+use diad::explain::{Axis, Comparison, Explainer, FEW_ROWS};
 use serde::Serialize;
 
 use crate::curves::Ranking;
@@ -64,6 +64,8 @@ struct Term {
     names: Vec<String>,
     now: Shape,
     before: Option<Shape>,
+    /// Where few training rows support the shape: a bit for each point or cell.
+    few: String,
     /// What a missing number contributes, now and before.
     missing: Option<[Option<f64>; 2]>,
     change: Option<f64>,
@@ -151,11 +153,11 @@ fn term(report: &Report, index: usize, comparison: Option<&Comparison>, columns:
     let scale = comparison.map_or(1.0, |comparison| comparison.scale);
     let scaled = |values: Vec<f64>| values.into_iter().map(|value| value * scale).collect::<Vec<f64>>();
     let earlier = report.before.zip(change.and_then(|change| change.before));
-    let (at, now, before) = if given.columns().len() == 1 {
+    let (at, rows, now, before) = if given.columns().len() == 1 {
         let line = explainer.line(index);
         let before = earlier.map(|(before, term)| scaled(before.line_at(term, &line.positions)));
         let shape = |values: Vec<f64>| Shape::Line(values.into_iter().map(significant).collect());
-        (line.positions, shape(line.values), before.map(shape))
+        (line.positions, line.rows, shape(line.values), before.map(shape))
     } else {
         let surface = explainer.surface(index, CELLS);
         let shape = |values: &[f64]| {
@@ -169,7 +171,7 @@ fn term(report: &Report, index: usize, comparison: Option<&Comparison>, columns:
                 columns[column].cells = middles.iter().map(|&p| short(p, 4)).zip(names).collect();
             }
         }
-        (Vec::new(), shape(&surface.values), before)
+        (Vec::new(), surface.rows, shape(&surface.values), before)
     };
     let missing = if given.columns().len() == 1 { explainer.missing(index) } else { None };
     let missing = missing.map(|now| {
@@ -178,6 +180,7 @@ fn term(report: &Report, index: usize, comparison: Option<&Comparison>, columns:
     });
     Term {
         missing,
+        few: encode::bits(rows.into_iter().map(|rows| rows < FEW_ROWS)),
         names: names(explainer, given.columns()[0], &at),
         columns: given.columns().to_vec(),
         importance: significant(given.importance()),

@@ -42,6 +42,9 @@ pub struct Notation {
     /// What truth values are called, no and yes, if the column has nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truths: Option<[String; 2]>,
+    /// What stands before and after numbers, such as the sign of a currency or of per cent. Reading does not need it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<[String; 2]>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -83,6 +86,27 @@ impl Notation {
             return Some(number);
         }
         number::written(cell, self.decimal_comma).map(|found| found.value)
+    }
+
+    /// A number as its column writes it, by its digits: with its unit.
+    ///
+    /// ```
+    /// use diad_table::Notation;
+    ///
+    /// let pounds = Notation { unit: Some(["£".into(), String::new()]), ..Notation::default() };
+    /// assert_eq!(pounds.with_unit(-12.5, |number| number.to_string()), "-£12.5");
+    /// let shares = Notation { unit: Some([String::new(), "%".into()]), ..Notation::default() };
+    /// assert_eq!(shares.with_unit(0.25, |number| number.to_string()), "25%");
+    /// ```
+    pub fn with_unit(&self, number: f64, digits: impl Fn(f64) -> String) -> String {
+        let Some([before, after]) = &self.unit else { return digits(number) };
+        if after == "%" {
+            return format!("{before}{}%", digits(number * 100.0));
+        }
+        let (sign, size) = if number < 0.0 { ("-", digits(-number)) } else { ("", digits(number)) };
+        let apart = |unit: &str| if unit.chars().any(char::is_alphabetic) { " " } else { "" };
+        let space = if after.is_empty() { "" } else { " " };
+        format!("{sign}{before}{}{size}{space}{after}", apart(before))
     }
 
     /// A time as seconds since the start of 1970; NaN for a missing value; nothing for other text.

@@ -70,6 +70,14 @@ pub(crate) fn written(text: &str, decimal_comma: bool) -> Option<Written> {
     Some(found)
 }
 
+/// What stands before and after the digits of a number, without its sign: a currency, per cent.
+pub(crate) fn unit(text: &str) -> [String; 2] {
+    let digit = |c: char| c.is_ascii_digit();
+    let sign = |c: char| c.is_whitespace() || matches!(c, '-' | '+' | '\u{2212}' | '\u{2013}' | '(' | ')');
+    let (Some(first), Some(last)) = (text.find(digit), text.rfind(digit)) else { return Default::default() };
+    [&text[..first], &text[last + 1..]].map(|beside| beside.trim_matches(sign).to_owned())
+}
+
 /// The text without a sign before it, or after it as some banks write it.
 fn without_sign<'a>(text: &'a str, negative: &mut bool, signs: &mut u32) -> Option<&'a str> {
     let minus = ['-', '\u{2212}', '\u{2013}'];
@@ -276,5 +284,12 @@ mod tests {
         for quantity in ["0", "10", "0.5", "123456789012345", "00.5", "-01", ""] {
             assert!(!is_code(quantity.as_bytes()), "{quantity}");
         }
+    }
+
+    #[test]
+    fn units_stand_before_or_after() {
+        let units = ["-£12.50", "(1.234,50 €)", "52.88%", "EUR 7", "12"].map(unit);
+        assert_eq!(units.each_ref().map(|unit| unit[0].as_str()), ["£", "", "", "EUR", ""]);
+        assert_eq!(units.each_ref().map(|unit| unit[1].as_str()), ["", "€", "%", "", ""]);
     }
 }

@@ -68,6 +68,8 @@ pub struct Tally {
     fractions: bool,
     currency: u64,
     percent: u64,
+    /// What stood before and after the first amount or percentage.
+    unit: Option<[String; 2]>,
     /// Cells that are times with the day first, and with the month first.
     dmy: u64,
     mdy: u64,
@@ -235,6 +237,9 @@ impl Tally {
                 if let Some(found) = point.or(comma) {
                     self.currency += if found.currency { rows } else { 0 };
                     self.percent += if found.percent { rows } else { 0 };
+                    if self.unit.is_none() && (found.currency || found.percent) {
+                        self.unit = Some(number::unit(text));
+                    }
                 }
                 (point.map(|found| found.value), comma.map(|found| found.value))
             }
@@ -433,7 +438,9 @@ impl Tally {
         remarks.extend((self.percent > 0).then_some(Remark::Percent));
         let read = if comma { self.comma } else { self.point };
         let stray_rows = self.present - read;
-        let notation = Notation { decimal_comma: comma, stray: stray_rows > 0, ..Notation::default() };
+        // A unit that most numbers have.
+        let unit = self.unit.clone().filter(|_| self.currency.max(self.percent) * 2 > read);
+        let notation = Notation { decimal_comma: comma, stray: stray_rows > 0, unit, ..Notation::default() };
         let strays = self.strays([comma, !comma, true]);
         Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays, remarks }
     }

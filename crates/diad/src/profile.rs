@@ -1,7 +1,11 @@
 //! What a model remembers of its training rows: how the values of each column and the scores were spread, and which
 //! values of two columns came together. Explanations need it; scores do not.
 
-use crate::function::locate;
+mod groups;
+mod together;
+
+pub use groups::{Group, Groups, LEAST_ROWS, MOST_GROUPS, Ranges};
+pub use together::{Cell, Counts, MOST_CELLS, MOST_PAIRS, Together};
 
 /// Most values at which a spread is kept.
 const VALUES: usize = 129;
@@ -10,9 +14,6 @@ const VALUES: usize = 129;
 const NODES: usize = 8;
 /// Most nodes of a column.
 pub const MOST_NODES: usize = 2 * NODES;
-
-/// Most pairs of columns that are counted together.
-pub const MOST_PAIRS: usize = 1000;
 
 /// How some numbers are spread: the shares of them below and up to certain values, ascending.
 #[derive(Debug, Clone, PartialEq)]
@@ -200,56 +201,6 @@ fn level(i: usize) -> f64 {
     u * u * (3.0 - 2.0 * u)
 }
 
-impl Profile {
-    /// How many training rows are near the nodes of two columns, the second column the fastest index: as they were counted, or
-    /// as if the columns knew nothing of each other.
-    pub fn together(&self, columns: [usize; 2], nodes: [&[f32]; 2]) -> Vec<f64> {
-        let known = |pair: &&Together| pair.columns.map(|column| column as usize) == columns;
-        if let Some(pair) = self.pairs.iter().find(known) {
-            return pair.counts.iter().map(|&count| f64::from(count)).collect();
-        }
-        let [first, second] = [0, 1].map(|side| {
-            let mut margin = vec![0.0; nodes[side].len()];
-            for (value, weight) in self.columns[columns[side]].weights() {
-                let (node, share) = locate(f64::from(value), nodes[side]);
-                margin[node] += weight * (1.0 - share);
-                margin[node + 1] += weight * share;
-            }
-            margin
-        });
-        first.iter().flat_map(|a| second.iter().map(move |b| a * b)).collect()
-    }
-}
-
-/// How often the values of two columns came together, at the nodes of both.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Together {
-    /// The two columns, the smaller number first.
-    pub columns: [u32; 2],
-    /// Counts at the nodes in proportion to the largest, the second column the fastest index.
-    pub counts: Vec<u16>,
-}
-
-impl Together {
-    /// Counts rows: each is shared among the four nodes around it.
-    pub fn count(columns: [u32; 2], nodes: [&[f32]; 2], rows: impl Iterator<Item = [f32; 2]>) -> Self {
-        let across = nodes[1].len();
-        let mut counts = vec![0.0f64; nodes[0].len() * across];
-        for [x, y] in rows {
-            let ((i, a), (j, b)) = (locate(f64::from(x), nodes[0]), locate(f64::from(y), nodes[1]));
-            for (di, wa) in [(0, 1.0 - a), (1, a)] {
-                for (dj, wb) in [(0, 1.0 - b), (1, b)] {
-                    counts[(i + di) * across + j + dj] += wa * wb;
-                }
-            }
-        }
-        let largest = counts.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let counts =
-            counts.iter().map(|count| (count / largest * f64::from(u16::MAX)).round() as u16).collect();
-        Self { columns, counts }
-    }
-}
-
 /// What a model remembers of its training rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
@@ -257,14 +208,28 @@ pub struct Profile {
     pub columns: Vec<Spread>,
     /// How the scores are spread.
     pub scores: Spread,
-    /// Pairs of columns; of others, the columns are taken for independent.
+    /// Pairs of columns of numbers, ascending.
     pub pairs: Vec<Together>,
+    /// Pairs of columns with categories or few values, ascending. Columns of other pairs are taken for independent.
+    pub counts: Vec<Counts>,
+    /// Where most rows of each group of one column lie in another, ascending.
+    pub ranges: Vec<Ranges>,
+    /// Of each column of numbers, the values next to the smallest and to the largest, in the scale of its first feature; empty if
+    /// the model does not remember them.
+    pub next: Vec<[f32; 2]>,
 }
 
 impl Profile {
     /// Nothing is known: every column is spread evenly.
     pub fn unknown(columns: usize) -> Self {
-        Self { columns: vec![Spread::even(); columns], scores: Spread::even(), pairs: Vec::new() }
+        Self {
+            columns: vec![Spread::even(); columns],
+            scores: Spread::even(),
+            pairs: Vec::new(),
+            counts: Vec::new(),
+            ranges: Vec::new(),
+            next: Vec::new(),
+        }
     }
 }
 

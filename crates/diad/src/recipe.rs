@@ -1,19 +1,16 @@
 //! The recipe: which parts the score has and how they are put together.
 //!
-//! Every part is scaled to mean 0 and standard deviation 1 over the training rows and multiplied by its weight. A part that neither
-//! agrees with any other nor singles out a few rows counts less ([`trust`]). The sum of the parts is scaled to a median of 0 and a
-//! spread of 1.
+//! Every part is scaled to mean 0 and standard deviation 1 over the training rows, or less where it finds next to nothing, and
+//! multiplied by its weight. A part that neither agrees with any other nor singles out a few rows as they do counts less ([`trust`]).
+//! The sum of the parts is scaled to a median of 0 and a spread of 1.
 
-use std::collections::BTreeSet;
-
-use rayon::prelude::*;
+mod memory;
 
 use crate::encode::{self, Encoder, Matrix, Scaler};
 use crate::function::Curve;
 use crate::metrics::mean_and_deviation;
 use crate::model::Model;
 use crate::parts::{Isolation, LENGTHS, Part, Sample, Surprise, Tails, Trees};
-use crate::profile::{MOST_PAIRS, Profile, Spread, Together};
 use crate::score::additive::{self, Additive};
 use crate::{Detector, Params};
 
@@ -23,13 +20,9 @@ const PARTS: [&dyn Part; 4] = [&Trees, &Tails, &Isolation, &Surprise];
 /// for the part to count in full.
 const TOP: f64 = 0.05;
 const AGREED: f64 = 0.05;
-/// The skewness of a part that singles out a few rows: that of an exponential distribution.
-const SKEWED: f64 = 2.0;
 /// A value so many ranges beyond the training range scores above the given share of the training rows.
 const FAR: f64 = 10.0;
 const ABOVE: f64 = 0.99;
-/// Most rows that are looked at for how columns come together.
-const PAIR_ROWS: usize = 16_384;
 
 /// A part that was made: what it says of the rows of the sample, with mean 0 and standard deviation 1.
 struct Made {
@@ -37,6 +30,8 @@ struct Made {
     weight: f64,
     mean: f64,
     deviation: f64,
+    /// What it is divided by: its standard deviation, or the least that it may have.
+    scale: f64,
     scores: Vec<f32>,
 }
 
@@ -54,7 +49,8 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
         let (mean, deviation) = mean_and_deviation(&scores);
         // A part that says the same of all rows says nothing.
         if deviation > 1e-9 {
-            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / deviation) as f32;
+            let scale = deviation.max(part.least_deviation());
+            let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / scale) as f32;
             scores.iter_mut().for_each(standard);
             let weight = part.weight(params);
             made.extend(alone.parts.into_iter().map(|part| Made {
@@ -62,6 +58,7 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
                 weight,
                 mean,
                 deviation,
+                scale,
                 scores: scores.clone(),
             }));
         }
@@ -72,7 +69,7 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
         // What lies far from the time of nearly all rows may be a training row.
         detector.score_encoded(&rows, &mut scores);
     }
-    remember(detector, &rows, scores).certified()
+    memory::remember(detector, matrix, &rows, scores).certified()
 }
 
 /// The sum of the parts, and what it says of the rows.
@@ -80,13 +77,13 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
     let trust = trust(&made, rows);
     let mut scores = vec![0.0f64; rows];
     let (mut additive, mut shift) = (Additive::default(), 0.0);
-    for (Made { part, weight, mean, deviation, scores: own }, trust) in made.into_iter().zip(trust) {
+    for (Made { part, weight, mean, deviation, scale, scores: own }, trust) in made.into_iter().zip(trust) {
         let weight = weight * trust;
         tracing::debug!(part = part.name, weight, trust, "added a part of the score");
         scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
-        shift += weight * mean / deviation;
+        shift += weight * mean / scale;
         additive.parts.push(additive::Part {
-            factor: (weight / deviation) as f32,
+            factor: (weight / scale) as f32,
             deviation: deviation as f32,
             ..part
         });
@@ -100,25 +97,44 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
 }
 
 /// How far each part counts: in full if some of its highest rows are among the highest of another part, or if it singles out a few
-/// rows, as detectors do and noise or a detector that is turned over does not. So one bad part cannot spoil the rest.
+/// rows, as detectors do and noise or a detector that is turned over does not: its skewness is that of the others. So one bad part
+/// cannot spoil the rest.
 fn trust(made: &[Made], rows: usize) -> Vec<f64> {
     let highest: Vec<Vec<f64>> = made.iter().map(|part| highest(&part.scores)).collect();
     let agreement = |a: &[f64], b: &[f64]| {
         let both = a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / (TOP * rows as f64);
         (both - TOP) / (1.0 - TOP) / AGREED
     };
+    let skewed: Vec<f64> = made.iter().map(|part| skewness(&part.scores)).collect();
     let counts = |part: usize| {
-        let others = (0..made.len()).filter(|&other| other != part);
-        let agreements = others.map(|other| agreement(&highest[part], &highest[other]));
-        agreements.fold(skewness(&made[part].scores) / SKEWED, f64::max).clamp(0.0, 1.0)
+        let others: Vec<usize> = (0..made.len()).filter(|&other| other != part).collect();
+        let usual = median(others.iter().map(|&other| skewed[other]).collect()).max(f64::MIN_POSITIVE);
+        let agreements = others.iter().map(|&other| agreement(&highest[part], &highest[other]));
+        agreements.fold(skewed[part] / usual, f64::max).clamp(0.0, 1.0)
     };
     let trust: Vec<f64> = (0..made.len()).map(counts).collect();
     if trust.iter().all(|&trust| trust == 0.0) { vec![1.0; made.len()] } else { trust }
 }
 
-/// The skewness of scores with mean 0 and standard deviation 1.
+/// The median of some numbers, 0 if there are none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        even if even % 2 == 0 => (values[middle - 1] + values[middle]) / 2.0,
+        _ => values[middle],
+    }
+}
+
+/// The skewness of scores with mean 0.
 fn skewness(scores: &[f32]) -> f64 {
-    scores.iter().map(|&score| libm::pow(f64::from(score), 3.0)).sum::<f64>() / scores.len() as f64
+    let [squares, cubes] = scores.iter().fold([0.0; 2], |[squares, cubes], &score| {
+        let score = f64::from(score);
+        [squares + score * score, cubes + score * score * score]
+    });
+    let n = scores.len() as f64;
+    cubes / n / libm::pow(squares / n, 1.5)
 }
 
 /// Which rows are the highest: 1, or a share where rows at the border are equal.
@@ -182,48 +198,6 @@ fn far_dates(scaler: &Scaler, curve: &Curve) -> ([f64; 2], [f64; 2]) {
     let length = (high - low) / LENGTHS;
     let far = [low - (FAR - 1.0) * length, high + (FAR - 1.0) * length];
     (far.map(|date| f64::from(scaler.scale(date))), ends.map(f64::from))
-}
-
-/// Makes a detector remember a sample of its training rows.
-fn remember(detector: Detector, rows: &Matrix, mut scores: Vec<f32>) -> Detector {
-    scores.sort_unstable_by(f32::total_cmp);
-    let all = detector.training_rows();
-    let spread = |column: usize| {
-        let mut values = values(rows, column).collect::<Vec<f32>>();
-        values.sort_unstable_by(f32::total_cmp);
-        // Numbers reach from -1 to 1; of categories, those that a sample has missed are no end.
-        let reach = if detector.encoder().is_open(column) {
-            [-1.0, 1.0]
-        } else {
-            [values[0], values[values.len() - 1]]
-        };
-        Spread::of_sorted(&values).reaching(reach[0], reach[1], all)
-    };
-    let columns: Vec<Spread> = (0..detector.encoder().columns().len()).into_par_iter().map(spread).collect();
-    let nodes: Vec<Vec<f32>> = columns.iter().map(Spread::nodes).collect();
-    let step = rows.rows().div_ceil(PAIR_ROWS);
-    let together = |&pair: &[u32; 2]| {
-        let [a, b] = pair.map(|column| column as usize);
-        let both = values(rows, a).zip(values(rows, b)).step_by(step).map(|(x, y)| [x, y]);
-        Together::count(pair, [&nodes[a], &nodes[b]], both)
-    };
-    let pairs = pairs(&detector).par_iter().map(together).collect();
-    detector.remembering(Profile { columns, scores: Spread::of_sorted(&scores), pairs })
-}
-
-fn values(rows: &Matrix, column: usize) -> impl Iterator<Item = f32> {
-    rows.values.iter().skip(column).step_by(rows.width).copied()
-}
-
-/// The pairs of columns that the score has a function of.
-fn pairs(detector: &Detector) -> Vec<[u32; 2]> {
-    let features = detector.encoder().features();
-    let columns = |piece| {
-        let [a, b] = detector.piece_features(piece).map(|feature| features[feature as usize].column);
-        [a.min(b), a.max(b)]
-    };
-    let all: BTreeSet<[u32; 2]> = (0..detector.pieces()).map(columns).filter(|[a, b]| a != b).collect();
-    all.into_iter().take(MOST_PAIRS).collect()
 }
 
 /// The median of some numbers, and how far they spread: the interquartile range, but at least a fifth of the mean distance

@@ -7,6 +7,7 @@ pub mod noise;
 pub mod peers;
 pub mod planted;
 pub mod raw;
+pub mod reasons;
 pub mod regressions;
 pub mod small;
 pub mod speed;

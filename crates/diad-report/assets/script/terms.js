@@ -50,6 +50,24 @@ const scaleOf = (axis, name) => ({
 const across = (axis, name) => ({ ...scaleOf(axis, name), tickRotate: axis.turned ? -35 : 0 });
 const edges = (middles) => middles.map((m, i) => [i ? (m + middles[i - 1]) / 2 : 0, i + 1 < middles.length ? (m + middles[i + 1]) / 2 : 1]);
 
+// Whether few training rows support a point or a cell.
+function fewAt(term) {
+  const bytes = atob(term.few);
+  return (k) => Boolean((bytes.charCodeAt(k >> 3) >> (k & 7)) & 1);
+}
+const FEW = " (few rows)";
+
+// A line, drawn in dots where few rows support it. Each point but the first ends a piece.
+function supportedLine(points, few, stroke) {
+  const pieces = [];
+  points.forEach((point, k) => {
+    const dotted = few(k) || (k > 0 && few(k - 1));
+    if (!pieces.length || pieces.at(-1).dotted !== dotted) pieces.push({ dotted, points: k ? [points[k - 1]] : [] });
+    pieces.at(-1).points.push(point);
+  });
+  return pieces.map((piece) => Plot.line(piece.points, { x: "x", y: "y", stroke, strokeWidth: piece.dotted ? 1.6 : 2, strokeDasharray: piece.dotted ? "1.5 3" : null }));
+}
+
 function lineMarks(term, column, axis, domain, gap) {
   const points = (values) => term.at.map((p, i) => ({ x: axis.place(p), y: values[i] }));
   const half = column.ordered ? Math.min(0.08, 0.35 / term.at.length) : 0.7 / term.at.length;
@@ -64,7 +82,7 @@ function lineMarks(term, column, axis, domain, gap) {
     const bins = column.density.map((share, i) => ({ x1: i / DENSITY_BINS, x2: (i + 1) / DENSITY_BINS, o: 0.38 * Math.sqrt(share / most) })).filter((b) => b.o > 0);
     marks.push(Plot.rect(bins, { x1: "x1", x2: "x2", y1: domain[0], y2: domain[1], fill: "var(--density)", fillOpacity: "o" }), zero);
     if (term.before) marks.push(Plot.line(points(term.before), { x: "x", y: "y", stroke: "var(--before)", strokeWidth: 2 }));
-    marks.push(Plot.line(points(term.now), { x: "x", y: "y", stroke: "var(--line)", strokeWidth: 2 }));
+    marks.push(...supportedLine(points(term.now), fewAt(term), "var(--line)"));
   } else {
     marks.push(zero);
     if (term.before) marks.push(bars(term.before, -half / 2, "var(--before)"));
@@ -99,7 +117,7 @@ function lineChart(term, width) {
   const [x, y] = [chart.scale("x"), chart.scale("y")];
   const earlier = (k) => (term.before ? `, before ${signed(term.before[k])}` : "");
   const points = term.at.map((p, k) => ({
-    x: x.apply(axis.place(p)), y: y.apply(term.now[k]), text: `${column.name} ${term.names[k]}: ${signed(term.now[k])}${earlier(k)}`,
+    x: x.apply(axis.place(p)), y: y.apply(term.now[k]), text: `${column.name} ${term.names[k]}: ${signed(term.now[k])}${earlier(k)}${fewAt(term)(k) ? FEW : ""}`,
   }));
   const missing = gap.filter((d) => d.now).map((d) => ({ x: x.apply(column.missing), y: y.apply(d.y), text: `${column.name} missing: ${signed(d.y)}` }));
   return { chart, axes: [axis], points: [...points, ...missing] };
@@ -115,6 +133,7 @@ function pairChart(term, width) {
   const axes = [first, second].map((column) => axisOf(column, column.cells.map((cell) => cell[0]), column.cells.map((cell) => cell[1])));
   const [columns, lines] = axes.map((axis) => axis.edges);
   const values = decode(term.now);
+  const few = fewAt(term);
   const cells = values.map((value, i) => {
     const [x1, x2] = columns[Math.floor(i / lines.length)], [y1, y2] = lines[i % lines.length];
     return { x1, x2, y1, y2, fill: value > 0 ? "var(--up)" : "var(--down)", o: Math.pow(Math.abs(value) / largestOfPairs, 0.6) };
@@ -134,7 +153,7 @@ function pairChart(term, width) {
     const [k, l] = [Math.floor(i / lines.length), i % lines.length];
     return {
       cell: true, x: x.apply((columns[k][0] + columns[k][1]) / 2), y: y.apply((lines[l][0] + lines[l][1]) / 2),
-      text: `${first.name} ${first.cells[k][1]}, ${second.name} ${second.cells[l][1]}: ${signed(value)}`,
+      text: `${first.name} ${first.cells[k][1]}, ${second.name} ${second.cells[l][1]}: ${signed(value)}${few(i) ? FEW : ""}`,
     };
   });
   return { chart, axes, points };
@@ -228,7 +247,7 @@ function showTerms() {
   const ordered = (columns) => data.terms.filter((t) => t.columns.length === columns && t.now).sort((a, b) => weight(b) - weight(a));
   byId("shapes-note").textContent =
     "What a value adds to the score, over the column's own units. The red background shows where the training rows " +
-    "were: the redder, the more. Bars are values that can be told apart, or a missing number. The green line is the picked row. " +
+    "were: the redder, the more; a dotted line rests on fewer than five. Bars are values that can be told apart, or a missing number. The green line is the picked row. " +
     "Point at a plot, or move along it with the arrow keys, to read its values." +
     (compared
       ? ` Orange is the earlier model, blue the present one; the most changed come first. The earlier one is multiplied ` +

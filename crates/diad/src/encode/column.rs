@@ -172,6 +172,20 @@ impl Column {
     pub fn words(&self, value: f64) -> String {
         const WEEKDAYS: [&str; 7] =
             ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        const MONTHS: [&str; 12] = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
         if let Some(oddity) = self.oddity(value) {
             return oddity.to_string();
         }
@@ -185,6 +199,9 @@ impl Column {
             _ if value.is_nan() => "missing".into(),
             Kind::Time { part: TimePart::Weekday, .. } => {
                 WEEKDAYS[(value.round().clamp(1.0, 7.0) - 1.0) as usize].into()
+            }
+            Kind::Time { part: TimePart::Month, .. } => {
+                MONTHS[(value.round().clamp(1.0, 12.0) - 1.0) as usize].into()
             }
             Kind::Time { part: TimePart::Hour, .. } => {
                 let minutes = (value.clamp(0.0, 24.0) * 60.0).round().min(1439.0) as u32;

@@ -79,12 +79,8 @@ fn change(before: &Explainer, after: &Explainer, columns: &[usize], scale: f64) 
             spread.weights().into_iter().map(|(value, weight)| (original(value), weight)).unzip()
         }
         _ => {
-            let [first, second] = [columns[0], columns[1]].map(|column| {
-                let nodes = after.nodes[column].iter();
-                nodes.map(|&node| after.scalers[column].original(node)).collect::<Vec<f64>>()
-            });
-            let points = first.iter().flat_map(|&x| second.iter().map(move |&y| vec![x, y])).collect();
-            (points, after.pair_weights(columns))
+            let (points, weights) = after.together(columns);
+            (points.into_iter().map(Vec::from).collect(), weights)
         }
     };
     let [old_term, new_term] = [before, after].map(|explainer| explainer.find(columns));

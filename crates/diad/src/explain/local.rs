@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::Explainer;
 use crate::Result;
-use crate::encode::Oddities;
+use crate::encode::{Found, Oddities};
 use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS};
@@ -19,7 +19,7 @@ pub struct Contributions {
     terms: usize,
     scores: Vec<f32>,
     values: Vec<f64>,
-    oddities: Oddities,
+    pub(super) oddities: Oddities,
 }
 
 impl Contributions {
@@ -79,13 +79,27 @@ impl Explainer<'_> {
     /// As [`Explainer::contributions`].
     pub fn contributions_into(&self, table: &Table, contributions: &mut Contributions) -> Result<()> {
         let found = self.detector.find(table)?;
+        self.contributions_of(&found, contributions);
+        contributions.oddities = self.noted(found, table);
+        Ok(())
+    }
+
+    /// The cells of a table that do not fit their columns.
+    pub(super) fn noted(&self, found: Found, table: &Table) -> Oddities {
+        let mut oddities = Oddities::default();
+        oddities.note(self.detector.encoder().columns(), table, found.odd);
+        oddities
+    }
+
+    /// The contributions to the scores of rows whose columns were found.
+    pub(super) fn contributions_of(&self, found: &Found, contributions: &mut Contributions) {
         let columns = &found.columns;
-        let (terms, rows) = (self.terms.len(), table.rows());
+        let (terms, rows) = (self.terms.len(), columns.first().map_or(0, |column| column.len()));
         if contributions.scores.len() != rows || contributions.values.len() != rows * terms {
             (contributions.scores, contributions.values) = (vec![0.0; rows], vec![0.0; rows * terms]);
         }
         contributions.terms = terms;
-        let Contributions { scores, values, oddities, .. } = contributions;
+        let Contributions { scores, values, .. } = contributions;
         match (self.detector.compiled(), &self.compiled) {
             (Some(compiled), Some(apart)) => {
                 self.detector.look_up_parts((compiled, apart), (columns, &self.scalers), scores, values);
@@ -99,9 +113,6 @@ impl Explainer<'_> {
                 scores[odd.row] += self.detector.penalty(odd.column) as f32;
             }
         }
-        *oddities = Oddities::default();
-        oddities.note(self.detector.encoder().columns(), table, found.odd);
-        Ok(())
     }
 
     /// The contributions piece by piece: those of the trees themselves, and the plain way for all.

@@ -28,28 +28,32 @@
 mod axis;
 mod change;
 mod local;
+mod reasons;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod what_if;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use crate::Detector;
 use crate::encode::Scaler;
 use crate::function::{interpolate, locate};
-use crate::kernel::{LANES, Lane, Terms};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS};
-use crate::score::compiled::margins;
-use crate::score::{Workspace, add};
+use crate::kernel::Terms;
+use crate::profile::{Cell, Counts, Groups};
+use crate::score::Workspace;
+use crate::score::pieces::Wanted;
+use crate::score::purify;
 
 pub use axis::{Axis, Tick};
 pub use change::{Change, Comparison, compare};
 pub use local::Contributions;
-pub use shape::{Line, Surface};
+pub use reasons::{Reason, Reasons};
+pub use shape::{FEW_ROWS, Line, Surface};
 pub use what_if::{Counterfactual, Replacement};
 pub use words::{Outside, Standing, number};
 
@@ -87,7 +91,17 @@ pub struct Explainer<'a> {
     /// Where the functions that purification moves have their nodes, for each column.
     nodes: Vec<Vec<f32>>,
     terms: Vec<Term>,
+    /// The terms by their columns.
+    places: HashMap<Vec<usize>, usize>,
+    /// The features of each column.
+    views: Vec<Vec<u32>>,
+    /// How each column is cut into groups.
+    groups: Vec<Groups>,
+    /// Of pairs whose cells are all counted, the rows at the nodes of either column.
+    margins: HashMap<[usize; 2], [Vec<u64>; 2]>,
     intercept: f64,
+    /// Working space that nobody uses at the moment.
+    spaces: Mutex<Vec<Workspace>>,
     /// The terms of a compiled score, ready to be looked up.
     compiled: Option<Terms>,
 }
@@ -95,16 +109,26 @@ pub struct Explainer<'a> {
 impl<'a> Explainer<'a> {
     /// Works out the terms of a detector. This takes about as long as scoring a few hundred rows.
     pub fn new(detector: &'a Detector) -> Self {
-        let nodes = detector.profile().columns.iter().map(|spread| spread.nodes()).collect();
-        let scalers = detector.scalers();
+        let nodes = purify::nodes(detector.encoder(), detector.profile());
+        let terms = raw_terms(detector, &nodes);
+        let mut views = vec![Vec::new(); nodes.len()];
+        for (feature, seen) in (0..).zip(detector.encoder().features()) {
+            views[seen.column as usize].push(feature);
+        }
         let mut explainer = Self {
             detector,
-            scalers,
+            scalers: detector.scalers(),
             nodes,
-            terms: raw_terms(detector),
+            places: terms.iter().enumerate().map(|(index, term)| (term.columns.clone(), index)).collect(),
+            terms,
+            views,
+            groups: groups(detector),
+            margins: HashMap::new(),
             intercept: -detector.shift(),
+            spaces: Mutex::default(),
             compiled: None,
         };
+        explainer.margins = explainer.counted_margins();
         // Compiled scores are made of purified terms.
         if detector.compiled().is_none() {
             explainer.purify();
@@ -135,7 +159,7 @@ impl<'a> Explainer<'a> {
     pub fn find(&self, columns: &[usize]) -> Option<usize> {
         let mut sorted = columns.to_vec();
         sorted.sort_unstable();
-        self.terms.iter().position(|term| term.columns == sorted)
+        self.places.get(&sorted).copied()
     }
 
     /// The name of a term: its column, or its two columns with × between them.
@@ -164,9 +188,17 @@ impl<'a> Explainer<'a> {
         value: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Vec<f64> {
         let given = &self.terms[term];
-        let mut values = self.sum_pieces(&given.columns, &given.pieces, points, |point, axis, scaler| {
-            scaler.scale(value(point, axis))
-        });
+        // Of each feature, which of the term's columns it sees.
+        let views = given.columns.iter().enumerate();
+        let (axes, features): (Vec<usize>, Vec<u32>) = views
+            .flat_map(|(axis, &column)| self.views[column].iter().map(move |&view| (axis, view)))
+            .unzip();
+        let wanted = Wanted { pieces: &given.pieces, features: &features };
+        let mut work = self.spaces.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let work_of = work.get_or_insert_with(|| Workspace::new(self.scalers.len()));
+        let scaled = |point: usize, k: usize| self.scalers[features[k] as usize].scale(value(point, axes[k]));
+        let mut values = self.detector.sum_at(wanted, points, scaled, work_of);
+        self.spaces.lock().unwrap_or_else(PoisonError::into_inner).extend(work);
         for (point, total) in values.iter_mut().enumerate() {
             *total -= given.mean;
             for (axis, (&column, moved)) in given.columns.iter().zip(&given.moved).enumerate() {
@@ -177,62 +209,33 @@ impl<'a> Explainer<'a> {
         values
     }
 
-    /// The sum of some pieces at points given by the values of one or two columns.
-    fn sum_pieces(
-        &self,
-        columns: &[usize],
-        pieces: &[usize],
-        points: usize,
-        value: impl Fn(usize, usize, &Scaler) -> f32 + Sync,
-    ) -> Vec<f64> {
-        let features = self.detector.encoder().features();
-        let mut sums = vec![0.0; points];
-        sums.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || (Workspace::new(features.len()), vec![Lane::<f64>::default(); BLOCK_LANES]),
-            |(work, total), (index, sums)| {
-                let rows = sums.len();
-                let filled = features.iter().zip(&self.scalers).map(|(feature, scaler)| {
-                    let axis = columns.iter().position(|&column| column == feature.column as usize);
-                    let value = &value;
-                    (0..rows).map(move |row| {
-                        axis.map_or(0.0, |axis| value(index * BLOCK_ROWS + row, axis, scaler))
-                    })
-                });
-                work.block.fill_columns(rows, filled);
-                self.detector.begin(work);
-                let total = &mut total[..work.block.lanes()];
-                total.fill(Lane::default());
-                for &piece in pieces {
-                    let (values, factor) = self.detector.piece(piece, work);
-                    add(total, values, factor);
-                }
-                for (row, sum) in sums.iter_mut().enumerate() {
-                    *sum = total[row / LANES].0[row % LANES];
-                }
-            },
-        );
-        sums
-    }
-
     /// Moves what pairs say of single columns to the terms of those columns.
     fn purify(&mut self) {
-        let pairs: Vec<usize> = (0..self.terms.len()).filter(|&t| self.terms[t].columns.len() == 2).collect();
-        let moved: Vec<[Vec<f64>; 2]> = pairs
-            .par_iter()
-            .map(|&term| {
-                let weights = self.pair_weights(&self.terms[term].columns);
-                margins(&self.at_nodes(term), &weights, self.nodes[self.terms[term].columns[1]].len())
-            })
-            .collect();
-        for (&pair, moved) in pairs.iter().zip(moved) {
-            for (axis, moved) in moved.into_iter().enumerate() {
-                let column = self.terms[pair].columns[axis];
+        for moved in self.detector.moved(&self.nodes) {
+            let Some(pair) = self.find(&moved.columns) else { continue };
+            for ((axis, column), values) in moved.columns.into_iter().enumerate().zip(moved.values) {
                 if let Some(main) = self.find(&[column]) {
-                    self.terms[main].moved[0].iter_mut().zip(&moved).for_each(|(main, moved)| *main -= moved);
+                    let own = self.terms[main].moved[0].iter_mut().zip(&values);
+                    own.for_each(|(own, moved)| *own -= moved);
+                    self.terms[pair].moved[axis] = values;
                 }
-                self.terms[pair].moved[axis] = moved;
             }
         }
+    }
+
+    /// How many rows are at the nodes of two columns, where all are counted.
+    fn counted_margins(&self) -> HashMap<[usize; 2], [Vec<u64>; 2]> {
+        let whole = self.detector.profile().counts.iter().filter(|counts| counts.rest == 0);
+        let margins = |counts: &Counts| {
+            let columns = counts.columns.map(|column| column as usize);
+            let mut margins = columns.map(|column| vec![0; self.nodes[column].len()]);
+            for (at, rows) in &counts.cells {
+                margins[0][usize::from(at[0])] += u64::from(*rows);
+                margins[1][usize::from(at[1])] += u64::from(*rows);
+            }
+            (columns, margins)
+        };
+        whole.map(margins).collect()
     }
 
     /// Moves the mean of every term into the intercept, and finds its importance.
@@ -261,31 +264,36 @@ impl<'a> Explainer<'a> {
             let places: Vec<f64> = places.iter().map(|&place| self.scalers[column].original(place)).collect();
             return (self.evaluate_at(term, places.len(), |point, _| places[point]), weights);
         }
-        (self.at_nodes(term), self.pair_weights(&self.terms[term].columns))
+        let (points, weights) = self.together(&self.terms[term].columns);
+        (self.evaluate_at(term, points.len(), |point, axis| points[point][axis]), weights)
     }
 
-    /// How many training rows are near the nodes of two columns.
-    fn pair_weights(&self, columns: &[usize]) -> Vec<f64> {
+    /// Where the values of two columns came together in training rows, and how many of the rows were there.
+    fn together(&self, columns: &[usize]) -> (Vec<[f64; 2]>, Vec<f64>) {
         let columns = [columns[0], columns[1]];
-        self.detector.profile().together(columns, columns.map(|column| &self.nodes[column][..]))
-    }
-
-    /// A term of two columns at the nodes of both, the second column the fastest index.
-    fn at_nodes(&self, term: usize) -> Vec<f64> {
-        let [first, second] = [0, 1].map(|axis| {
-            let column = self.terms[term].columns[axis];
+        let cells = self.detector.profile().joint(columns, columns.map(|column| &self.nodes[column][..]));
+        let values = columns.map(|column| {
             let nodes = self.nodes[column].iter();
             nodes.map(|&node| self.scalers[column].original(node)).collect::<Vec<f64>>()
         });
-        let across = second.len();
-        self.evaluate_at(term, first.len() * across, |point, axis| {
-            if axis == 0 { first[point / across] } else { second[point % across] }
-        })
+        let place = |Cell { at, weight }: Cell| ([values[0][at[0]], values[1][at[1]]], weight);
+        cells.into_iter().map(place).unzip()
     }
 }
 
+/// How the columns of a detector are cut into groups.
+fn groups(detector: &Detector) -> Vec<Groups> {
+    let columns = detector.encoder().columns().iter().zip(&detector.profile().columns);
+    columns
+        .map(|(given, spread)| {
+            let places = if given.positions() > 0 { given.places() } else { Vec::new() };
+            Groups::new(spread, &places)
+        })
+        .collect()
+}
+
 /// The terms of a detector, each with its pieces: those of every column that any piece looks at, then those of pairs.
-fn raw_terms(detector: &Detector) -> Vec<Term> {
+fn raw_terms(detector: &Detector, nodes: &[Vec<f32>]) -> Vec<Term> {
     let features = detector.encoder().features();
     let mut pieces: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
     for piece in 0..detector.pieces() {
@@ -298,11 +306,10 @@ fn raw_terms(detector: &Detector) -> Vec<Term> {
         }
         pieces.entry((columns.len(), columns)).or_default().push(piece);
     }
-    let nodes = |column: &usize| vec![0.0; detector.profile().columns[*column].nodes().len()];
     pieces
         .into_iter()
         .map(|((_, columns), pieces)| Term {
-            moved: columns.iter().map(nodes).collect(),
+            moved: columns.iter().map(|&column| vec![0.0; nodes[column].len()]).collect(),
             columns,
             pieces,
             mean: 0.0,

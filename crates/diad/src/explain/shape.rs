@@ -1,9 +1,17 @@
 //! Terms as tables, for plots.
 
+use std::collections::HashMap;
+
 use super::Explainer;
+use crate::function::locate;
 
 /// Points along a line beside those where the training rows were.
 const EVENLY: usize = 65;
+
+/// So many training rows are few: a shape that rests on fewer says little.
+pub const FEW_ROWS: f64 = 5.0;
+/// Rows this far away on an axis still are near.
+const NEAR: f32 = 0.02;
 
 /// A term of one column along the column's axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +20,8 @@ pub struct Line {
     pub positions: Vec<f64>,
     /// What the term contributes there.
     pub values: Vec<f64>,
+    /// About how many training rows are near each position. Where these are fewer than [`FEW_ROWS`], little supports the shape.
+    pub rows: Vec<f64>,
 }
 
 /// A term of two columns over the axes of both.
@@ -21,6 +31,8 @@ pub struct Surface {
     pub positions: [Vec<f64>; 2],
     /// What the term contributes there, the second column the fastest index.
     pub values: Vec<f64>,
+    /// About how many training rows are near each cell. Where these are fewer than [`FEW_ROWS`], little supports the shape.
+    pub rows: Vec<f64>,
 }
 
 impl Explainer<'_> {
@@ -43,7 +55,16 @@ impl Explainer<'_> {
             }
         };
         let values = self.line_at(term, &positions);
-        Line { positions, values }
+        let rows =
+            positions.iter().map(|&at| self.rows_near(column, at, spread.distinct().is_some())).collect();
+        Line { positions, values, rows }
+    }
+
+    /// About how many training rows are near a position on the axis of a column, or exactly there.
+    fn rows_near(&self, column: usize, position: f64, exactly: bool) -> f64 {
+        let spread = &self.detector.profile().columns[column];
+        let (scaled, near) = ((position * 2.0 - 1.0) as f32, if exactly { 1e-6 } else { 2.0 * NEAR });
+        (spread.up_to(scaled + near) - spread.below(scaled - near)) * self.detector.training_rows() as f64
     }
 
     /// A term of one column at positions along its axis.
@@ -77,7 +98,41 @@ impl Explainer<'_> {
             let place = if axis == 0 { point / across } else { point % across };
             axes[axis].value(positions[axis][place])
         });
-        Surface { positions, values }
+        let rows = self.rows_in([first, second], &positions);
+        Surface { positions, values, rows }
+    }
+
+    /// About how many training rows are near each two positions on the axes of two columns.
+    fn rows_in(&self, columns: [usize; 2], positions: &[Vec<f64>; 2]) -> Vec<f64> {
+        let nodes = columns.map(|column| &self.nodes[column][..]);
+        // Of each position, the nearest nodes and its share of the rows near those.
+        let nearest = [0, 1].map(|side| {
+            let place = |&position: &f64| {
+                let (node, share) = locate(position * 2.0 - 1.0, nodes[side]);
+                node + usize::from(share > 0.5)
+            };
+            positions[side].iter().map(place).collect::<Vec<usize>>()
+        });
+        let sharing = [0, 1].map(|side| {
+            let mut sharing = vec![0.0f64; nodes[side].len()];
+            nearest[side].iter().for_each(|&node| sharing[node] += 1.0);
+            sharing
+        });
+        let mut rows = vec![0.0; positions[0].len() * positions[1].len()];
+        let all = self.detector.training_rows() as f64;
+        let cells: HashMap<[usize; 2], f64> = self
+            .detector
+            .profile()
+            .joint(columns, nodes)
+            .into_iter()
+            .map(|cell| (cell.at, cell.weight))
+            .collect();
+        let pairs = nearest[0].iter().flat_map(|&i| nearest[1].iter().map(move |&j| [i, j]));
+        for (rows, at) in rows.iter_mut().zip(pairs) {
+            let share = cells.get(&at).copied().unwrap_or(0.0);
+            *rows = share * all / (sharing[0][at[0]] * sharing[1][at[1]]);
+        }
+        rows
     }
 }
 

@@ -3,8 +3,14 @@
 use std::fmt;
 
 use super::Explainer;
-use crate::encode::{Kind, Oddity};
+use crate::encode::Kind;
+use crate::profile::{Group, LEAST_ROWS};
 use crate::table::TimePart;
+
+/// Most values of a column of which it is said how often they come.
+const FEW: usize = 12;
+/// How wide what is usual counts at least, of a range of 2.
+const NARROW: f32 = 0.01;
 
 /// On which side of the training rows a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +22,7 @@ pub enum Outside {
 }
 
 /// How a value stands among the training rows. Written as text it reads, for example, "higher than 99.7 % of rows".
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The share of training rows with a smaller value.
     pub below: f64,
@@ -24,60 +30,56 @@ pub struct Standing {
     pub up_to: f64,
     /// Whether it lies outside the range seen in training.
     pub outside: Option<Outside>,
-    few_values: bool,
-    /// Of a date that lies far from them, when the training rows were.
-    seen: Option<Seen>,
-    /// Why it is no value that the training could have had.
-    oddity: Option<Oddity>,
-    /// Whether the value is a category or missing, and so neither high nor low.
-    unordered: bool,
+    words: Words,
 }
 
-/// When training rows were, in days: from and to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Seen {
-    /// All of them.
-    All([f64; 2]),
-    /// Nearly all of them.
-    Most([f64; 2]),
-}
-
-impl fmt::Display for Seen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (words, dates) = match self {
-            Self::All(dates) => ("outside everything seen", dates),
-            Self::Most(dates) => ("far from nearly all rows", dates),
-        };
-        let [from, to] = dates.map(TimePart::date_in_words);
-        write!(f, "{words}, {from} to {to}")
-    }
+/// What there is to say of a value.
+#[derive(Debug, Clone, PartialEq)]
+enum Words {
+    /// Something of its own.
+    Said(String),
+    /// How many of all rows have the same value; a share where rows were not all counted.
+    Rows {
+        same: u64,
+        all: u64,
+    },
+    Share(f64),
+    /// It lies above or below most rows.
+    Rank {
+        above: bool,
+        time: bool,
+    },
 }
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let same = self.up_to - self.below;
-        if self.oddity.is_some() {
-            return write!(f, "never so in training");
-        }
-        if let Some(seen) = self.seen {
-            return seen.fmt(f);
-        }
-        match self.outside {
-            _ if self.unordered && same <= 0.0 => write!(f, "as in no training row"),
-            _ if self.unordered => write!(f, "as in {} of rows", percent(same)),
-            Some(Outside::Below) => write!(f, "below the range seen in training"),
-            Some(Outside::Above) => write!(f, "above the range seen in training"),
-            None if self.few_values && same > 0.0 => write!(f, "as in {} of rows", percent(same)),
-            None if self.below + self.up_to >= 1.0 => {
-                write!(f, "higher than {} of rows", percent(self.below))
+        match &self.words {
+            Words::Said(text) => f.write_str(text),
+            Words::Rows { same: 0, .. } => f.write_str("as in no training row"),
+            Words::Rows { same, all } => write!(f, "as in {} of {} rows", count(*same), count(*all)),
+            Words::Share(share) => write!(f, "as in {} of rows", percent(*share)),
+            Words::Rank { above, time } => {
+                let word = match (above, time) {
+                    (true, true) => "later",
+                    (true, false) => "higher",
+                    (false, true) => "earlier",
+                    (false, false) => "lower",
+                };
+                let share = if *above { self.below } else { 1.0 - self.up_to };
+                write!(f, "{word} than {} of rows", percent(share))
             }
-            None => write!(f, "lower than {} of rows", percent(1.0 - self.up_to)),
         }
     }
 }
 
 /// The share of the rows at either end that are not among nearly all.
 const STRAY: f64 = 0.01;
+/// So many times the next value is worth saying.
+const MANY_TIMES: f64 = 1.5;
+/// Most rows of which every one was counted.
+const COUNTED: u64 = 1 << 16;
+/// Digits of the ends of what is usual.
+const DIGITS: usize = 3;
 
 /// Most characters of a number that is shown with all its digits.
 const LONGEST_PLAIN: usize = 12;
@@ -116,28 +118,37 @@ pub fn number(value: f64) -> String {
     if (1e-5..1e15).contains(&size) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
+/// A whole number with its thousands apart.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// How many times as much, in as many digits as people say: "1.9 times", "11 times".
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.1} times") } else { format!("{} times", count(ratio.round() as u64)) }
+}
+
 impl Explainer<'_> {
     /// How a value of a column stands among the training rows.
     pub fn standing(&self, column: usize, value: f64) -> Standing {
         let given = &self.detector.encoder().columns()[column];
         let spread = &self.detector.profile().columns[column];
-        let oddity = given.oddity(value);
-        if oddity.is_some() {
-            let (below, up_to) = (0.0, 0.0);
-            let (few_values, seen, unordered) = (true, None, true);
-            return Standing { below, up_to, outside: None, few_values, seen, oddity, unordered };
+        let all = self.detector.training_rows();
+        let nowhere = |words| Standing { below: 0.0, up_to: 0.0, outside: None, words };
+        if given.oddity(value).is_some() {
+            return nowhere(Words::Rows { same: 0, all });
         }
         if let (true, Some(gaps)) = (value.is_nan(), given.gaps) {
-            let share = gaps.rows as f64 / self.detector.training_rows().max(1) as f64;
-            return Standing {
-                below: 0.0,
-                up_to: share.min(1.0),
-                outside: None,
-                few_values: true,
-                seen: None,
-                oddity: None,
-                unordered: true,
-            };
+            let up_to = (gaps.rows as f64 / all.max(1) as f64).min(1.0);
+            return Standing { up_to, ..nowhere(Words::Rows { same: gaps.rows, all }) };
         }
         let scaled = self.scalers[column].scale(value);
         let outside = if value < given.min {
@@ -147,30 +158,90 @@ impl Explainer<'_> {
         } else {
             None
         };
-        let few_values = spread.distinct().is_some_and(|distinct| distinct.len() <= 10);
-        let unordered = given.positions() > 0;
-        let seen = given.is_date().then(|| self.seen(column, value, outside)).flatten();
         let (below, up_to) = (spread.below(scaled), spread.up_to(scaled));
-        Standing { below, up_to, outside, few_values, seen, oddity, unordered }
+        let same = up_to - below;
+        let few = spread.distinct().is_some_and(|distinct| distinct.len() <= FEW);
+        let words = match &given.kind {
+            Kind::Category { levels, others, .. } => match levels.get(value.max(0.0).round() as usize) {
+                Some(level) => Words::Rows { same: level.rows, all },
+                None if *others > 0 => {
+                    let (others, all) = (count(*others), count(all));
+                    Words::Said(format!("of which all together have {others} of {all} rows"))
+                }
+                None => Words::Rows { same: 0, all },
+            },
+            _ if few && outside.is_none() && same > 0.0 && all <= COUNTED => {
+                Words::Rows { same: (same * all as f64).round().max(1.0) as u64, all }
+            }
+            _ if few && outside.is_none() && same > 0.0 => Words::Share(same),
+            _ => self.extreme(column, value, outside).map_or_else(
+                || Words::Rank {
+                    above: below + up_to >= 1.0,
+                    time: matches!(given.kind, Kind::Time { part: TimePart::Hour | TimePart::Date, .. }),
+                },
+                Words::Said,
+            ),
+        };
+        Standing { below, up_to, outside, words }
     }
 
-    /// When the training rows were, for a date that lies outside of all of them or far from nearly all.
-    fn seen(&self, column: usize, date: f64, outside: Option<Outside>) -> Option<Seen> {
+    /// What there is to say of a number beyond all others or at their end, or of a date far from nearly all.
+    fn extreme(&self, column: usize, value: f64, outside: Option<Outside>) -> Option<String> {
         let given = &self.detector.encoder().columns()[column];
-        if outside.is_some() {
-            return Some(Seen::All([given.min, given.max]));
+        let is_number = given.kind == Kind::Number;
+        let [low, high] = [given.min, given.max];
+        let rows = || count(self.detector.training_rows());
+        let is_many = |value: f64, next: f64| is_number && next > 0.0 && value >= MANY_TIMES * next;
+        if outside == Some(Outside::Above) && is_many(value, high) {
+            return Some(format!("{} the largest of {} rows", times(value / high), rows()));
         }
+        if outside.is_some() {
+            let [low, high] = [low, high].map(|end| self.words(column, end));
+            return Some(format!("outside everything seen: {low} to {high}"));
+        }
+        if given.is_date() {
+            return self.far_date(column, value);
+        }
+        let original = |scaled: f32| self.scalers[column].original(scaled);
+        let [next_low, next_high] = self.detector.profile().next.get(column)?.map(original);
+        let is_number_alone = |end: f64, next: f64| is_number && value == end && end != next;
+        if is_number_alone(high, next_high) {
+            return Some(match is_many(high, next_high) {
+                true => format!("{} the next largest of {} rows", times(high / next_high), rows()),
+                false => format!("the largest of {} rows", rows()),
+            });
+        }
+        if is_number_alone(low, next_low) {
+            return Some(match (low, next_low) {
+                (low, next) if low < 0.0 && next >= 0.0 => {
+                    format!("the only one below 0 of {} rows", rows())
+                }
+                (0.0, next) if next > 0.0 => format!("the only 0 of {} rows", rows()),
+                _ => format!("the smallest of {} rows", rows()),
+            });
+        }
+        None
+    }
+
+    /// When nearly all training rows were, for a date that lies far from them.
+    fn far_date(&self, column: usize, date: f64) -> Option<String> {
         let spread = &self.detector.profile().columns[column];
-        let most @ [from, to] =
+        let [from, to] =
             [STRAY, 1.0 - STRAY].map(|share| self.scalers[column].original(spread.quantile(share)));
         let length = to - from;
-        (date < from - length || date > to + length).then_some(Seen::Most(most))
+        let [first, last] = [from, to].map(TimePart::date_in_words);
+        (date < from - length || date > to + length)
+            .then(|| format!("far from nearly all rows: {first} to {last}"))
     }
 
-    /// A value of a column in words: a number, the name of a category, `missing`.
+    /// A value of a column in words: a number with the unit its column has, the name of a category, `missing`.
     pub fn words(&self, column: usize, value: f64) -> String {
         let given = &self.detector.encoder().columns()[column];
-        if given.kind == Kind::Number && value.is_finite() { number(value) } else { given.words(value) }
+        match &given.notation {
+            _ if given.kind != Kind::Number || !value.is_finite() => given.words(value),
+            Some(notation) => notation.with_unit(value, number),
+            None => number(value),
+        }
     }
 
     /// The share of training rows with a lower score.
@@ -183,28 +254,125 @@ impl Explainer<'_> {
         self.detector.profile().scores.quantile(share)
     }
 
-    /// A term at values of its columns in words: "TSH = 4.2, higher than 99.7 % of rows".
+    /// A term at values of its columns in words, such as "TSH = 4.2, higher than 99.7 % of rows" or
+    /// "currency = CHF where country is GB; in none of 1,204 rows".
     ///
     /// # Panics
     /// If there is no such term, or there is not one value for each of its columns.
     pub fn describe(&self, term: usize, values: &[f64]) -> String {
         let columns = self.terms[term].columns();
         assert_eq!(columns.len(), values.len(), "one value for each column of the term");
-        let names = self.detector.encoder().columns();
-        let parts: Vec<String> = columns
-            .iter()
-            .zip(values)
-            .map(|(&column, &value)| {
-                format!(
-                    "{} = {}, {}",
-                    names[column].name,
-                    self.words(column, value),
-                    self.standing(column, value)
-                )
-            })
-            .collect();
-        parts.join("; with ")
+        match (columns, values) {
+            (&[column], &[value]) => {
+                let name = &self.detector.encoder().columns()[column].name;
+                let words = self.words(column, value);
+                if value.is_nan() {
+                    return format!("{name} is {words}, {}", self.standing(column, value));
+                }
+                format!("{name} = {words}, {}", self.standing(column, value))
+            }
+            (&[first, second], &[x, y]) => self.describe_pair([first, second], [x, y]),
+            _ => String::new(),
+        }
     }
+
+    /// Two values that come together, by what is usual for one where the other is as it is.
+    fn describe_pair(&self, columns: [usize; 2], values: [f64; 2]) -> String {
+        let names = columns.map(|column| self.detector.encoder().columns()[column].name.as_str());
+        let words = |side: usize| self.words(columns[side], values[side]);
+        if let Some((given, rows, all)) = self.counted(columns, values) {
+            let found = match rows {
+                0 => format!("in none of {} rows", count(all)),
+                rows => format!("in {} of {} rows", count(rows), count(all)),
+            };
+            let other = 1 - given;
+            return format!(
+                "{} = {} where {} is {}; {found}",
+                names[other],
+                words(other),
+                names[given],
+                words(given)
+            );
+        }
+        if let Some((given, place, usual)) = self.unusual(columns, values) {
+            let other = 1 - given;
+            return format!(
+                "{} = {} where {} is {place}; usual {usual}",
+                names[other],
+                words(other),
+                names[given]
+            );
+        }
+        format!("{} = {} with {} = {}, which seldom come together", names[0], words(0), names[1], words(1))
+    }
+
+    /// How many of the training rows with one of two values also have the other: which side is given, how many do, of how many.
+    /// The side that more rows have is given.
+    fn counted(&self, columns: [usize; 2], values: [f64; 2]) -> Option<(usize, u64, u64)> {
+        let counts = self.detector.profile().counts_of(columns)?;
+        let mut at = [0; 2];
+        for (side, (column, value)) in columns.into_iter().zip(values).enumerate() {
+            at[side] = self.node_of(column, value)?;
+        }
+        let rows = counts.rows_at(at)?;
+        let margins = self.margins.get(&columns)?;
+        let [first, second] = [0, 1].map(|side| margins[side][usize::from(at[side])]);
+        let given = usize::from(second > first);
+        (first.max(second) > 0).then(|| (given, u64::from(rows), first.max(second)))
+    }
+
+    /// The node of a value that only certain values can have: a category, or one of few numbers.
+    fn node_of(&self, column: usize, value: f64) -> Option<u16> {
+        let given = &self.detector.encoder().columns()[column];
+        let scaled = self.scalers[column].scale(value);
+        let exact = given.positions() > 0 || self.detector.profile().columns[column].distinct().is_some();
+        let node = self.nodes[column].binary_search_by(|node| node.total_cmp(&scaled)).ok()?;
+        (exact && given.oddity(value).is_none() && !(value.is_nan() && given.positions() == 0))
+            .then_some(node as u16)
+    }
+
+    /// A number outside of what is usual where another column is as it is: which side is given, what it is there, and what is usual.
+    fn unusual(&self, columns: [usize; 2], values: [f64; 2]) -> Option<(usize, String, String)> {
+        let found = [0, 1].map(|given| {
+            let [group_of, number] = [columns[given], columns[1 - given]];
+            let [x, y] = [values[given], values[1 - given]];
+            if !x.is_finite() || !y.is_finite() {
+                return None;
+            }
+            let ranges = self.detector.profile().ranges_of([group_of, number])?;
+            let group = self.groups[group_of].of(self.scalers[group_of].scale(x))?;
+            let Group { rows, usual: [low, high] } = ranges.groups[group];
+            let y = self.scalers[number].scale(y);
+            let beyond = (low - y).max(y - high);
+            (rows >= LEAST_ROWS && beyond > 0.0)
+                .then(|| (given, group, [low, high], beyond / (high - low + NARROW)))
+        });
+        let further =
+            |a: &(usize, usize, [f32; 2], f32), b: &(usize, usize, [f32; 2], f32)| a.3.total_cmp(&b.3);
+        let (given, group, usual, _) = found.into_iter().flatten().max_by(further)?;
+        let [group_of, number] = [columns[given], columns[1 - given]];
+        let [from, to] = self.groups[group_of].reach[group];
+        let place = match from == to {
+            true => self.words(group_of, values[given]),
+            false => self.span(group_of, [from, to]),
+        };
+        Some((given, place, self.span(number, usual)))
+    }
+
+    /// Two values of a column in words, from one to the other.
+    fn span(&self, column: usize, ends: [f32; 2]) -> String {
+        let is_number = self.detector.encoder().columns()[column].kind == Kind::Number;
+        let [low, high] = ends.map(|end| {
+            let value = self.scalers[column].original(end);
+            self.words(column, if is_number { short(value) } else { value })
+        });
+        if low == high { low } else { format!("{low} to {high}") }
+    }
+}
+
+/// A number with a few digits.
+fn short(value: f64) -> f64 {
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
 #[cfg(test)]

@@ -94,6 +94,18 @@ impl<F: Real> Block<F> {
         self.clear_padding(rows);
     }
 
+    /// Takes in some features of rows; the others keep what they had. `value(row, k)` gives the `k`-th of them.
+    pub fn fill_features(&mut self, rows: usize, features: &[u32], mut value: impl FnMut(usize, usize) -> F) {
+        self.set_rows(rows);
+        for (k, &feature) in features.iter().enumerate() {
+            let start = feature as usize * self.lanes;
+            let column = self.x[start..start + self.lanes].iter_mut().flat_map(|lane| &mut lane.0);
+            for (row, slot) in column.enumerate() {
+                *slot = if row < rows { value(row, k) } else { F::default() };
+            }
+        }
+    }
+
     /// Takes in points uniform on [-1, 1): `pair` gives two coordinates at a time. Features that are not wanted keep what they
     /// had, but take as many coordinates: those of the others do not depend on what is wanted.
     pub fn fill_uniform(&mut self, wanted: Option<&[u32]>, rows: usize, mut pair: impl FnMut() -> [f32; 2]) {
@@ -121,15 +133,14 @@ impl<F: Real> Block<F> {
     /// Moves values beyond [-1, 1] to its ends.
     pub fn clamp(&mut self) {
         let used = self.x.len() / BLOCK_LANES * self.lanes;
-        let (low, high) = (F::from_f64(-1.0), F::from_f64(1.0));
-        for value in self.x[..used].iter_mut().flat_map(|lane| &mut lane.0) {
-            *value = if *value < low {
-                low
-            } else if *value > high {
-                high
-            } else {
-                *value
-            };
+        clamp(&mut self.x[..used]);
+    }
+
+    /// As [`Block::clamp`], of some features alone.
+    pub fn clamp_features(&mut self, features: &[u32]) {
+        for &feature in features {
+            let start = feature as usize * self.lanes;
+            clamp(&mut self.x[start..start + self.lanes]);
         }
     }
 
@@ -192,5 +203,18 @@ impl<F: Real> Block<F> {
         self.first_layer = shape.trees;
         self.outputs.resize(columns * self.lanes, Lane::default());
         self.attended.resize((shape.all_trees() - shape.trees) * self.lanes, Lane::default());
+    }
+}
+
+fn clamp<F: Real>(lanes: &mut [Lane<F>]) {
+    let (low, high) = (F::from_f64(-1.0), F::from_f64(1.0));
+    for value in lanes.iter_mut().flat_map(|lane| &mut lane.0) {
+        *value = if *value < low {
+            low
+        } else if *value > high {
+            high
+        } else {
+            *value
+        };
     }
 }

@@ -35,6 +35,11 @@ pub trait Part: Sync {
     /// Its weight among the parts.
     fn weight(&self, params: &Params) -> f64;
 
+    /// The least standard deviation it is scaled by, in its own unit, so that a part that finds next to nothing stays small.
+    fn least_deviation(&self) -> f64 {
+        0.0
+    }
+
     /// Its functions. The trees, which are trained, have none.
     fn functions(&self, sample: &Sample, params: &Params) -> Functions;
 }

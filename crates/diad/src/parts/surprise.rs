@@ -18,6 +18,8 @@ const CATEGORIES: usize = 48;
 const SMOOTHING: f64 = 1.0;
 /// How many standard deviations more than by chance columns must tell of each other.
 const BEYOND_CHANCE: f64 = 4.0;
+/// Where surprise varies less, in squares of natural logarithms, it is chance: few rows in many bins.
+const CHANCE: f64 = 0.5;
 /// How wide the step from one bin to the next is, of a range of 2.
 const STEP: f32 = 1.0 / (1 << 20) as f32;
 
@@ -31,6 +33,10 @@ impl Part for Surprise {
 
     fn weight(&self, params: &Params) -> f64 {
         params.weight_surprise
+    }
+
+    fn least_deviation(&self) -> f64 {
+        CHANCE
     }
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {

@@ -9,15 +9,17 @@ use crate::encode::Encoder;
 use crate::error::ModelFault;
 use crate::model::Shape;
 use crate::origin::Origin;
-use crate::profile::{MOST_NODES, MOST_PAIRS, Spread};
+use crate::profile::{MOST_CELLS, MOST_GROUPS, MOST_NODES, MOST_PAIRS, Spread};
 use crate::score::additive::TREES;
 
 pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
 pub const VERSION: u32 = 2;
-/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps.
-const KNOWN: [&str; 1] = [TIMES];
+/// What a header may require of its reader, by name: places in time, and times with one feature for their gaps; counts of categories,
+/// what is usual in groups, and values next to the ends.
+const KNOWN: [&str; 2] = [TIMES, GROUPS];
 pub const TIMES: &str = "times";
+pub const GROUPS: &str = "groups";
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;
@@ -44,6 +46,15 @@ pub struct Header {
     pub score_spread: usize,
     /// Pairs of columns counted together, and how many counts each has.
     pub pairs: Vec<([u32; 2], usize)>,
+    /// Pairs of columns with categories, and how many cells each has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<([u32; 2], usize)>,
+    /// Columns that are cut into groups, with another column each, and how many groups there are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<([u32; 2], usize)>,
+    /// Whether the values next to the ends of the columns are known.
+    #[serde(default)]
+    pub next: bool,
     /// Where a tuned model came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
@@ -125,6 +136,9 @@ impl From<FirstHeader> for Header {
             column_spreads,
             score_spread,
             pairs,
+            counts: Vec::new(),
+            ranges: Vec::new(),
+            next: false,
             origin,
             bound,
             version: 1,
@@ -206,7 +220,10 @@ impl Header {
         let functions: usize = curves.chain(grids).sum();
         let spreads: usize = self.column_spreads.iter().chain([&self.score_spread]).map(|n| 3 * n).sum();
         let pairs: usize = self.pairs.iter().map(|&(_, counts)| counts.div_ceil(2)).sum();
-        trees + functions + spreads + pairs
+        let counts: usize = self.counts.iter().map(|(_, cells)| 2 * cells + 1).sum();
+        let ranges: usize = self.ranges.iter().map(|(_, groups)| 3 * groups).sum();
+        let next = if self.next { 2 * self.encoder.columns().len() } else { 0 };
+        trees + functions + spreads + pairs + counts + ranges + next
     }
 
     /// Whether what is remembered of the training rows is of a size that fitting makes, and of columns that exist.
@@ -223,6 +240,17 @@ impl Header {
             && self.pairs.windows(2).all(|two| two[0].0 < two[1].0)
             && self.pairs.iter().all(|&([a, b], counts)| {
                 a < b && (b as usize) < columns && (4..=most_counts).contains(&counts)
+            })
+            && self.counts.len() <= MOST_PAIRS
+            && self.counts.windows(2).all(|two| two[0].0 < two[1].0)
+            && self
+                .counts
+                .iter()
+                .all(|&([a, b], cells)| a < b && (b as usize) < columns && (1..=MOST_CELLS).contains(&cells))
+            && self.ranges.len() <= 2 * MOST_PAIRS
+            && self.ranges.windows(2).all(|two| two[0].0 < two[1].0)
+            && self.ranges.iter().all(|&([a, b], groups)| {
+                a != b && (a.max(b) as usize) < columns && (1..=MOST_GROUPS).contains(&groups)
             })
     }
 

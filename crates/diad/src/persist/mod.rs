@@ -14,11 +14,12 @@ use crate::error::{ModelFault, file_error};
 use crate::function::{Curve, Functions, Grid, spaced};
 use crate::model::{Layer, Model, Selectors};
 use crate::origin::Digest;
-use crate::profile::{Profile, Spread, Together};
+use crate::profile::{Counts, Group, Groups, Profile, Ranges, Spread, Together};
 use crate::score::additive::{Additive, Part};
+use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
-    CHECKSUM, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES, UNREADABLE_HEADER, VERSION,
+    CHECKSUM, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES, UNREADABLE_HEADER, VERSION,
     header_length, number, read_header, tensor_lengths,
 };
 
@@ -144,7 +145,11 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
     let columns = detector.encoder().columns();
     let times = columns.iter().any(|column| column.is_date() || column.gaps.is_some_and(|gaps| gaps.told));
     let header = Header {
-        requires: times.then(|| TIMES.to_owned()).into_iter().collect(),
+        requires: [(times, TIMES), (!profile.next.is_empty(), GROUPS)]
+            .into_iter()
+            .filter(|(needed, _)| *needed)
+            .map(|(_, name)| name.to_owned())
+            .collect(),
         params: detector.params().clone(),
         encoder: detector.encoder().clone(),
         training_rows: detector.training_rows(),
@@ -155,6 +160,9 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         column_spreads: profile.columns.iter().map(|spread| spread.values().len()).collect(),
         score_spread: profile.scores.values().len(),
         pairs: profile.pairs.iter().map(|pair| (pair.columns, pair.counts.len())).collect(),
+        counts: profile.counts.iter().map(|pair| (pair.columns, pair.cells.len())).collect(),
+        ranges: profile.ranges.iter().map(|pair| (pair.columns, pair.groups.len())).collect(),
+        next: !profile.next.is_empty(),
         origin: detector.origin().cloned(),
         bound: detector.bound(),
     };
@@ -190,6 +198,16 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         let padding = pair.counts.len() % 2;
         bytes.extend(pair.counts.iter().chain(&[0][..padding]).flat_map(|count| count.to_le_bytes()));
     }
+    for Counts { cells, rest, .. } in &profile.counts {
+        for ([i, j], rows) in cells {
+            bytes.extend(i.to_le_bytes().into_iter().chain(j.to_le_bytes()).chain(rows.to_le_bytes()));
+        }
+        bytes.extend(rest.to_le_bytes());
+    }
+    for Group { rows, usual: [low, high] } in profile.ranges.iter().flat_map(|pair| &pair.groups) {
+        bytes.extend(rows.to_le_bytes().into_iter().chain(low.to_le_bytes()).chain(high.to_le_bytes()));
+    }
+    bytes.extend(profile.next.iter().flatten().flat_map(|x| x.to_le_bytes()));
     let check = crc32fast::hash(&bytes);
     bytes.extend(check.to_le_bytes());
     Ok(bytes)
@@ -336,7 +354,41 @@ fn read_profile(
         }
         pairs.push(Together { columns, counts });
     }
-    Ok(Profile { columns, scores, pairs })
+    let mut profile = Profile { columns, scores, pairs, ..Profile::unknown(0) };
+    read_groups(header, words, &mut profile).ok_or(SENSELESS)?;
+    Ok(profile)
+}
+
+/// Counts of categories, what is usual in groups, and values next to the ends; nothing if they make no sense.
+fn read_groups(header: &Header, words: &mut impl Iterator<Item = u32>, profile: &mut Profile) -> Option<()> {
+    let encoder = &header.encoder;
+    let nodes: Vec<usize> = purify::nodes(encoder, profile).iter().map(Vec::len).collect();
+    for &(columns, count) in &header.counts {
+        let mut cells = Vec::new();
+        for _ in 0..count {
+            let (at, rows) = (words.next()?, words.next()?);
+            cells.push(([at as u16, (at >> 16) as u16], rows));
+        }
+        let counts = Counts { columns, cells, rest: words.next()? };
+        profile.counts.push(counts.is_sane(columns.map(|c| nodes[c as usize])).then_some(counts)?);
+    }
+    for &(columns, count) in &header.ranges {
+        let mut groups = Vec::new();
+        for _ in 0..count {
+            let (rows, low, high) = (words.next()?, words.next()?, words.next()?);
+            groups.push(Group { rows, usual: [low, high].map(f32::from_bits) });
+        }
+        let given = &encoder.columns()[columns[0] as usize];
+        let places = if given.positions() > 0 { given.places() } else { Vec::new() };
+        let cut = Groups::new(&profile.columns[columns[0] as usize], &places);
+        let ranges = Ranges { columns, groups };
+        profile.ranges.push(ranges.is_sane(&cut).then_some(ranges)?);
+    }
+    for _ in 0..if header.next { encoder.columns().len() } else { 0 } {
+        let next = [words.next()?, words.next()?].map(f32::from_bits);
+        profile.next.push(next.iter().all(|value| value.abs() <= 1.0).then_some(next)?);
+    }
+    Some(())
 }
 
 fn read_model(

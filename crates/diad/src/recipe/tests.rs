@@ -1,9 +1,9 @@
 //! What the whole score must do, whatever the table.
 
 use super::*;
-use crate::encode::Roles;
 use crate::rng::{Purpose, Stream};
 use crate::table::{Table, Texts, Values};
+use crate::tests::fitted;
 
 const CITIES: [(&str, usize); 6] =
     [("Paris", 40), ("Lyon", 25), ("Nice", 20), ("Metz", 10), ("Dax", 4), ("Gap", 1)];
@@ -38,11 +38,6 @@ fn table(seed: u64, rows: usize) -> Table {
     let texts: Texts = cities.into_iter().collect();
     let columns = columns.into_iter().map(Values::Numbers).chain([Values::Texts(texts)]);
     Table::of(names, columns.collect()).unwrap()
-}
-
-fn fitted(params: &Params, table: &Table) -> Detector {
-    let (encoder, matrix) = Encoder::fit_encode_as(table, &Roles::default(), params.scale).unwrap();
-    crate::fit::fit(params, encoder, &matrix).unwrap()
 }
 
 fn short() -> Params {
@@ -142,7 +137,25 @@ fn a_part_that_alone_singles_out_a_few_rows_counts_in_full() {
 
 fn made(scores: Vec<f32>) -> Made {
     let part = Additive::of_part("", 1.0, Default::default()).parts.remove(0);
-    Made { part, weight: 1.0, mean: 0.0, deviation: 1.0, scores }
+    Made { part, weight: 1.0, mean: 0.0, deviation: 1.0, scale: 1.0, scores }
+}
+
+/// As PyOD's generated data: a crowd in one corner of a square, and a tenth of the rows anywhere in it.
+#[test]
+fn chance_in_a_small_table_is_not_taken_for_surprise() {
+    for seed in 0..5 {
+        let mut random = Stream::new(seed, Purpose::Shuffle, 0);
+        let mut columns = vec![Vec::new(); 2];
+        for row in 0..200 {
+            let mut value = || if row < 180 { 5.0 + 0.4 * random.normal() } else { 10.0 * random.unit() - 5.0 };
+            columns.iter_mut().for_each(|column| column.push(value()));
+        }
+        let table = Table::new(["x", "y"].map(String::from).to_vec(), columns).unwrap();
+        let scores = fitted(&short(), &table).score(&table).unwrap();
+        let labels: Vec<bool> = (0..200).map(|row| row >= 180).collect();
+        let auc = crate::metrics::roc_auc(&labels, &scores).unwrap();
+        assert!(auc > 0.97, "seed {seed}: {auc}");
+    }
 }
 
 #[test]

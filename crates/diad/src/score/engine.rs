@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::Detector;
 use super::compiled::{Compiled, Cursor, Sources, compile};
+use super::purify::{self, Moved};
 use crate::encode::Scaler;
 use crate::kernel::Terms;
 use crate::model::BLOCK_ROWS;
@@ -28,8 +29,22 @@ impl Detector {
     fn compile(&self) -> Option<Compiled> {
         let Self { encoder, model, wiring, additive, functions, profile, held, .. } = self;
         let (tree_factor, shift) = (additive.tree_factor(), additive.shift);
-        let sources = Sources { encoder, model, wiring, tree_factor, shift, functions, profile, held: *held };
-        compile(sources, profile.scores.deviation())
+        if model.shape.layers > 1 {
+            return None;
+        }
+        let nodes = purify::nodes(encoder, profile);
+        let moved = self.moved(&nodes);
+        let (moved, nodes) = (&moved[..], &nodes[..]);
+        let held = *held;
+        compile(
+            Sources { encoder, model, wiring, tree_factor, shift, functions, profile, moved, nodes, held },
+            profile.scores.deviation(),
+        )
+    }
+
+    /// What is moved from pairs of columns to either of them, given at the nodes of [`purify::nodes`].
+    pub(crate) fn moved(&self, nodes: &[Vec<f32>]) -> Vec<Moved> {
+        purify::moved(self.exact(), &self.encoder, &self.profile, nodes)
     }
 
     /// The compiled score, where it is to be used.

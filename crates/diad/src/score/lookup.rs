@@ -72,6 +72,14 @@ pub struct Places {
     rises: Vec<f32>,
 }
 
+impl Places {
+    fn make_room(&mut self, lookup: &Lookup) {
+        self.nodes.resize(lookup.sides.len() * BLOCK_ROWS, 0);
+        self.shares.resize(lookup.sides.len() * BLOCK_ROWS, 0.0);
+        self.rises.resize(lookup.curves.len() * BLOCK_ROWS, 0.0);
+    }
+}
+
 impl Lookup {
     /// Makes functions ready.
     pub fn new(functions: &Functions) -> Self {
@@ -98,21 +106,38 @@ impl Lookup {
     /// Finds where the rows of a block lie on the sides of the grids, and beyond the curves. The block may then be
     /// clamped to the range of the nodes.
     pub fn find_places(&self, x: Columns<f32>, lanes: usize, places: &mut Places) {
-        places.nodes.resize(self.sides.len() * BLOCK_ROWS, 0);
-        places.shares.resize(self.sides.len() * BLOCK_ROWS, 0.0);
-        let slots = places.nodes.chunks_exact_mut(BLOCK_ROWS).zip(places.shares.chunks_exact_mut(BLOCK_ROWS));
-        for ((feature, ruler), (nodes, shares)) in self.sides.iter().zip(slots) {
-            let values = x.get(*feature as usize, lanes).iter().flat_map(|lane| &lane.0);
-            for ((&x, node), share) in values.zip(nodes).zip(shares) {
-                let found = ruler.find(x);
-                (*node, *share) = (found.0 as u32, found.1);
+        places.make_room(self);
+        (0..self.sides.len()).for_each(|side| self.find_side(side, x, lanes, places));
+        (0..self.curves.len()).for_each(|curve| self.find_rise(curve, x, lanes, places));
+    }
+
+    /// As [`Lookup::find_places`], for one function alone, counting curves first and then grids.
+    pub fn find_places_of(&self, function: usize, x: Columns<f32>, lanes: usize, places: &mut Places) {
+        places.make_room(self);
+        match function.checked_sub(self.curves.len()) {
+            None => self.find_rise(function, x, lanes, places),
+            Some(grid) => {
+                self.grids[grid].sides.into_iter().for_each(|side| self.find_side(side, x, lanes, places));
             }
         }
-        places.rises.resize(self.curves.len() * BLOCK_ROWS, 0.0);
-        for (curve, rises) in self.curves.iter().zip(places.rises.chunks_exact_mut(BLOCK_ROWS)) {
-            let values = x.get(curve.feature as usize, lanes).iter().flat_map(|lane| &lane.0);
-            rises.iter_mut().zip(values).for_each(|(rise, &x)| *rise = curve.rise(x));
+    }
+
+    fn find_side(&self, side: usize, x: Columns<f32>, lanes: usize, places: &mut Places) {
+        let (feature, ruler) = &self.sides[side];
+        let rows = side * BLOCK_ROWS..(side + 1) * BLOCK_ROWS;
+        let slots = places.nodes[rows.clone()].iter_mut().zip(&mut places.shares[rows]);
+        let values = x.get(*feature as usize, lanes).iter().flat_map(|lane| &lane.0);
+        for (&x, (node, share)) in values.zip(slots) {
+            let found = ruler.find(x);
+            (*node, *share) = (found.0 as u32, found.1);
         }
+    }
+
+    fn find_rise(&self, curve: usize, x: Columns<f32>, lanes: usize, places: &mut Places) {
+        let rises = &mut places.rises[curve * BLOCK_ROWS..(curve + 1) * BLOCK_ROWS];
+        let curve = &self.curves[curve];
+        let values = x.get(curve.feature as usize, lanes).iter().flat_map(|lane| &lane.0);
+        rises.iter_mut().zip(values).for_each(|(rise, &x)| *rise = curve.rise(x));
     }
 
     /// The value of a function, counting curves first and then grids, for every row of a block with its places.

@@ -6,6 +6,9 @@ mod engine;
 mod exact;
 mod lookup;
 mod odd;
+pub(crate) mod pieces;
+pub(crate) mod purify;
+mod side_by_side;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -58,6 +61,7 @@ pub struct Detector {
 }
 
 /// A block of rows on its way through the pieces of a score.
+#[derive(Debug)]
 pub(crate) struct Workspace {
     pub(crate) block: Block<f32>,
     scratch: Scratch<f32>,

@@ -2,7 +2,7 @@
 
 mod page;
 mod peers;
-mod tables;
+pub(in crate::guards) mod tables;
 
 use std::time::Instant;
 

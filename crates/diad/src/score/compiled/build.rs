@@ -1,24 +1,22 @@
 //! Compiles a score: pieces to functions of axes, these to parabolas.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::axis::{points, refine};
 use super::factors::{Product, shortest};
-use super::layout::{assemble, parabola};
-use super::purify::purify;
+use super::layout::assemble;
 use super::split::{Branch, Place, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
 use crate::encode::{Encoder, View};
 use crate::function::{Functions, Grid, interpolate, locate};
 use crate::model::{Model, Wiring};
 use crate::profile::Profile;
+use crate::score::purify::Moved;
+use crate::score::side_by_side::side_by_side;
 
-/// Shares of what is allowed in all: for parabolas, for products that are left out, and for those of purified pairs that are
-/// next to nothing.
+/// Shares of what is allowed in all: for parabolas, and for products that are left out.
 const FOR_PARABOLAS: f64 = 0.6;
-const FOR_PRODUCTS: f64 = 0.39;
-const FOR_ROUNDING: f64 = 0.01 / (OVERSHOOT * OVERSHOOT);
+const FOR_PRODUCTS: f64 = 0.4;
 /// The largest factor by which a parabola through three values, one of them midway, can exceed them.
 const OVERSHOOT: f64 = 1.25;
 /// An axis must not need to reach further than this for all splits to be constant beyond.
@@ -36,6 +34,9 @@ pub struct Sources<'a> {
     pub shift: f32,
     pub functions: &'a Functions,
     pub profile: &'a Profile,
+    /// What is moved from pairs of columns to either of them, between which nodes of each column.
+    pub moved: &'a [Moved],
+    pub nodes: &'a [Vec<f32>],
     /// Whether values beyond the training range count as its ends.
     pub held: bool,
 }
@@ -56,20 +57,6 @@ pub struct Draft {
     error: f64,
 }
 
-impl Draft {
-    /// The points at which functions are known.
-    pub fn points(&self) -> impl Iterator<Item = f64> {
-        self.places.iter().map(|place| place.x)
-    }
-
-    /// A function at any place, given by its values at the points.
-    pub fn at(&self, values: &[f64], x: f32) -> f64 {
-        let (cell, share) = locate(f64::from(x), &self.nodes);
-        let [constant, slope, square] = parabola(values, cell);
-        constant + share * (slope + share * square)
-    }
-}
-
 /// Two axes and products of functions of them.
 pub type Products = ([usize; 2], Vec<Product>);
 
@@ -88,13 +75,8 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let mut drafts = drafts(sources, &trees, &warps, allowed * FOR_PARABOLAS / OVERSHOOT)?;
     let sums = functions(sources, &trees, &mut drafts)?;
     let sums: Vec<_> = sums.into_iter().collect();
-    let pairs = side_by_side(&sums, |(axes, [first, second])| (*axes, shortest(first, second)));
-    let left_out = allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT);
-    let (pairs, left_out) = leave_out(pairs, left_out);
-    let count = pairs.iter().map(|(_, products)| products.len() + 2).sum::<usize>();
-    let (pairs, more_left_out) =
-        purify(sources, &mut drafts, pairs, allowed * FOR_ROUNDING / count.max(1) as f64);
-    let left_out = left_out + more_left_out;
+    let pairs = side_by_side(&sums, || (), |(axes, [first, second]), ()| (*axes, shortest(first, second)));
+    let (pairs, left_out) = leave_out(pairs, allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT));
     let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
     let compiled = assemble(sources, drafts, &pairs, error + OVERSHOOT * OVERSHOOT * left_out)?;
     tracing::debug!(
@@ -208,36 +190,7 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
         Some(Draft { own: vec![0.0; places.len()], nodes, places, error })
     };
     let axes: Vec<usize> = (0..warps.len()).collect();
-    side_by_side(&axes, |&axis| draft(axis)).into_iter().collect()
-}
-
-/// Does something with every item, on as many threads as the pool has, but not on those: they may all be waiting for
-/// the score that is being compiled.
-pub fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = rayon::current_num_threads().min(items.len()).max(1);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let (mut done, mut index) = (Vec::new(), next.fetch_add(1, Ordering::Relaxed));
-        while let Some(item) = items.get(index) {
-            done.push((index, run(item)));
-            index = next.fetch_add(1, Ordering::Relaxed);
-        }
-        done
-    };
-    let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> =
-            (1..threads).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
-        let mut done = work();
-        for other in others {
-            match other.join() {
-                Ok(more) => done.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    });
-    done.sort_unstable_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
+    side_by_side(&axes, || (), |&axis, ()| draft(axis)).into_iter().collect()
 }
 
 /// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, values that many
@@ -259,7 +212,7 @@ fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<
     }
     if let Some(spread) = sources.profile.columns.get(axis) {
         nodes.extend(spread.frequent(FREQUENT));
-        nodes.extend(spread.nodes());
+        nodes.extend(&sources.nodes[axis]);
     }
     let (functions, axis) = (sources.functions, axis as u32);
     let curves = functions.curves.iter().filter(|curve| curve.feature == axis);
@@ -298,7 +251,7 @@ fn functions(sources: Sources, trees: &[Tree], drafts: &mut [Draft]) -> Option<S
                     for (other, values) in &second {
                         add(&mut factor, values, tree.coefficients[set | other]);
                     }
-                    give([a, b], product, factor, drafts, &mut sums);
+                    give([a, b], product, factor, &mut sums);
                 }
             }
             _ => return None,
@@ -312,7 +265,23 @@ fn functions(sources: Sources, trees: &[Tree], drafts: &mut [Draft]) -> Option<S
     for grid in &sources.functions.grids {
         give_grid(grid, drafts, &mut sums)?;
     }
+    sources.moved.iter().for_each(|moved| purify(moved, sources.nodes, drafts, &mut sums));
     Some(sums)
+}
+
+/// Moves what a pair of columns says of either alone to that column's own function. The first axes are the columns.
+fn purify(moved: &Moved, nodes: &[Vec<f32>], drafts: &mut [Draft], sums: &mut Sums) {
+    let [all_first, all_second] = sums.entry(moved.columns).or_default();
+    let ones = moved.columns.map(|column| vec![1.0; drafts[column].places.len()]);
+    for (side, column) in moved.columns.into_iter().enumerate() {
+        let at = |place: &Place| interpolate(locate(place.x, &nodes[column]), &moved.values[side]);
+        let values: Vec<f64> = drafts[column].places.iter().map(at).collect();
+        add(&mut drafts[column].own, &values, 1.0);
+        let taken: Vec<f64> = values.iter().map(|value| -value).collect();
+        let [first, second] = if side == 0 { [taken, ones[1].clone()] } else { [ones[0].clone(), taken] };
+        all_first.push(first);
+        all_second.push(second);
+    }
 }
 
 fn add(sum: &mut [f64], values: &[f64], factor: f64) {
@@ -326,12 +295,8 @@ pub fn centre(values: &mut [f64]) -> f64 {
     mean
 }
 
-/// Adds a product of functions of two axes: what it says of one alone goes there.
-fn give(axes: [usize; 2], mut first: Vec<f64>, mut second: Vec<f64>, drafts: &mut [Draft], sums: &mut Sums) {
-    let mean = centre(&mut first);
-    add(&mut drafts[axes[1]].own, &second, mean);
-    let mean = centre(&mut second);
-    add(&mut drafts[axes[0]].own, &first, mean);
+/// Adds a product of functions of two axes.
+fn give(axes: [usize; 2], first: Vec<f64>, second: Vec<f64>, sums: &mut Sums) {
     if [&first, &second].iter().all(|side| side.iter().any(|value| *value != 0.0)) {
         let [all_first, all_second] = sums.entry(axes).or_default();
         all_first.push(first);
@@ -340,7 +305,7 @@ fn give(axes: [usize; 2], mut first: Vec<f64>, mut second: Vec<f64>, drafts: &mu
 }
 
 /// A grid is, for each node of the first feature, a hat around it times a curve of the second.
-fn give_grid(grid: &Grid, drafts: &mut [Draft], sums: &mut Sums) -> Option<()> {
+fn give_grid(grid: &Grid, drafts: &[Draft], sums: &mut Sums) -> Option<()> {
     let [a, b] = grid.features.map(|feature| feature as usize);
     if a == b || a.max(b) >= drafts.len() {
         return None;
@@ -354,7 +319,7 @@ fn give_grid(grid: &Grid, drafts: &mut [Draft], sums: &mut Sums) -> Option<()> {
         let row: Vec<f64> = grid.values[i * across..(i + 1) * across].iter().map(|&v| f64::from(v)).collect();
         let (hat, curve) = (along(&hat, 0, &drafts[a]), along(&row, 1, &drafts[b]));
         let (axes, [first, second]) = if a < b { ([a, b], [hat, curve]) } else { ([b, a], [curve, hat]) };
-        give(axes, first, second, drafts, sums);
+        give(axes, first, second, sums);
     }
     Some(())
 }

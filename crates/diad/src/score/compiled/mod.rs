@@ -5,14 +5,13 @@
 //! axis. Each function of two axes is a short sum of products of functions of one ([`factors`]), and each of those is
 //! tabulated as parabolas on the cells of its axis ([`axis`]), cut so finely that the whole score stays within a bound of
 //! the exact one for every row there can be ([`split`]). What a pair of columns says of one of them alone is that column's
-//! ([`purify`]), so that the pieces of a compiled score are the terms that explain it. Looking a row up then costs a few vector operations for each axis and pair,
+//! ([`super::purify`]), so that the pieces of a compiled score are the terms that explain it. Looking a row up then costs a few vector operations for each axis and pair,
 //! whatever the number of trees.
 
 mod axis;
 mod build;
 mod factors;
 mod layout;
-mod purify;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -22,7 +21,6 @@ use crate::model::BLOCK_ROWS;
 use axis::Axis;
 
 pub use build::{Sources, compile};
-pub use purify::margins;
 
 /// A compiled score is used where it differs from the exact one by no more than this share of the standard deviation of
 /// the scores of the training rows.
