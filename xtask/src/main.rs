@@ -3,6 +3,8 @@
 mod browser;
 mod deny;
 mod python;
+mod site;
+mod wheel;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test      Run every check: formatting, lints, tests, documentation and its examples, and the Python package
   python    Build the Python package into a new virtual environment and test it there
+  wheel     Build the Python package as it is published, and test it without Rust; with --no-test, build only
+  site      Build the documentation as a web site in target/site/html
   settings  Write docs/settings.md and the arguments of the Python package from the declared settings
   package   Pack every crate for users as a registry would get it, and build it from there; with --no-verify, pack only
   deny      Look through the licences and advisories of all dependencies, where cargo-deny is installed
@@ -45,6 +49,8 @@ fn main() -> ExitCode {
         }
         Some("test") => test(),
         Some("python") => python::run(),
+        Some("wheel") => wheel::run(&env::args().skip(2).collect::<Vec<_>>()),
+        Some("site") => site::run(),
         Some("settings") => settings(),
         Some("package") => package(&env::args().skip(2).collect::<Vec<_>>()),
         Some("deny") => deny::run(),

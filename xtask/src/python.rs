@@ -1,15 +1,19 @@
 //! `cargo xtask python`: builds the Python package into a new virtual environment and tests it there.
 
+use std::ffi::OsString;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
 use crate::{cargo, check, find, install_packages, root, target};
 
-/// What builds the package, and what its tests compare it with.
-const NEEDED: [&str; 10] = [
-    "maturin>=1.16,<2",
+/// What builds the package.
+const MATURIN: &str = "maturin>=1.16,<2";
+
+/// What the tests of the package compare it with, and what checks its types.
+pub const TESTED_WITH: [&str; 13] = [
     "numpy",
     "pandas",
     "polars",
@@ -19,45 +23,97 @@ const NEEDED: [&str; 10] = [
     "pyod",
     "matplotlib",
     "pytest",
+    "mypy",
+    "nbclient",
+    "nbformat",
+    "ipykernel",
 ];
+
+/// A virtual environment.
+pub struct Environment {
+    folder: PathBuf,
+}
+
+impl Environment {
+    /// A new one; an earlier one of that name is removed.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let python = find("python3")
+            .context("there is no python3; install Python 3.10 or newer with its venv module")?;
+        let mut complete = Command::new(&python);
+        if !complete.args(["-c", "import ensurepip, venv"]).stderr(Stdio::null()).status()?.success() {
+            // Debian has them in a package of their own.
+            install_packages("the tests of the Python package", &["python3-venv"])?;
+        }
+        if folder.exists() {
+            fs::remove_dir_all(folder).context("cannot remove the earlier virtual environment")?;
+        }
+        check(Command::new(python).args(["-m", "venv"]).arg(folder), "python3 -m venv")?;
+        Ok(Self { folder: folder.to_owned() })
+    }
+
+    /// Where a program of it is.
+    pub fn program(&self, name: &str) -> PathBuf {
+        let folder = if cfg!(windows) { "Scripts" } else { "bin" };
+        self.folder.join(folder).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    }
+
+    /// A program of it, which finds the others of it first.
+    pub fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.program(name));
+        if let Ok(path) = self.path() {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    /// `pip install`.
+    pub fn pip(&self) -> Command {
+        let mut pip = self.command("python");
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        pip
+    }
+
+    /// Installs packages.
+    pub fn install(&self, packages: &[&str]) -> Result<()> {
+        check(self.pip().args(packages), "pip install")
+    }
+
+    /// Where programs are looked for, first of all in the environment: pip calls maturin.
+    fn path(&self) -> Result<OsString> {
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let all = std::iter::once(self.programs()).chain(std::env::split_paths(&others));
+        std::env::join_paths(all).context("a folder of PATH has a name that cannot be used")
+    }
+
+    /// The programs of the environment and no others.
+    pub fn path_alone(&self) -> Result<OsString> {
+        std::env::join_paths([self.programs()])
+            .context("the folder of programs has a name that cannot be used")
+    }
+
+    fn programs(&self) -> PathBuf {
+        self.program("python").parent().map(Path::to_owned).unwrap_or_default()
+    }
+
+    /// Runs the tests of the package with a `diad` command.
+    pub fn test(&self, command: &Path, options: &[&str]) -> Result<()> {
+        let mut tests = self.command("python");
+        tests.args(["-m", "pytest", "--durations=5", "-p", "no:cacheprovider"]).args(options);
+        tests.current_dir(root().join("crates/diad-python"));
+        tests.env("DIAD", command).env("PYTHONDONTWRITEBYTECODE", "1");
+        check(&mut tests, "the tests of the Python package")
+    }
+}
 
 /// Builds and tests.
 pub fn run() -> Result<()> {
-    let python =
-        find("python3").context("there is no python3; install Python 3.10 or newer with its venv module")?;
-    let mut complete = Command::new(&python);
-    if !complete.args(["-c", "import ensurepip, venv"]).stderr(Stdio::null()).status()?.success() {
-        // Debian has them in a package of their own.
-        install_packages("the tests of the Python package", &["python3-venv"])?;
-    }
-    let folder = target().join("python");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).context("cannot remove the earlier virtual environment")?;
-    }
-    check(Command::new(python).args(["-m", "venv"]).arg(&folder), "python3 -m venv")?;
-    let python = folder.join("bin/python");
-    let pip = || {
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        pip
-    };
-    check(pip().args(NEEDED), "pip install")?;
+    let environment = Environment::new(&target().join("python"))?;
+    environment.install(&[&[MATURIN], &TESTED_WITH[..]].concat())?;
     // Together, so that both are built with the same features of other crates, and these once.
     check(cargo().args(["build", "-p", "diad-cli", "-p", "diad-python"]), "the build of diad")?;
     // As a user would install it, but for the profile: a release takes minutes, and most of this one is built already.
-    let package = root().join("crates/diad-python");
-    let mut install = pip();
+    let mut install = environment.pip();
     install.args(["--no-deps", "--no-build-isolation", "--config-settings=build-args=--profile=dev"]);
-    check(install.arg(&package).env("PATH", path_with(&folder)?), "pip install of the package")?;
-    let mut tests = Command::new(&python);
-    tests.args(["-m", "pytest", "--durations=5", "-p", "no:cacheprovider"]).current_dir(&package);
-    tests.env("DIAD", target().join("debug/diad")).env("PYTHONDONTWRITEBYTECODE", "1");
-    check(&mut tests, "the tests of the Python package")
-}
-
-/// Where programs are looked for, first of all in a virtual environment: pip calls maturin.
-fn path_with(folder: &std::path::Path) -> Result<std::ffi::OsString> {
-    let others = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(folder.join("bin")).chain(std::env::split_paths(&others));
-    std::env::join_paths(all).context("a folder of PATH has a name that cannot be used")
+    check(install.arg(root().join("crates/diad-python")), "pip install of the package")?;
+    environment.test(&target().join("debug/diad"), &[])
 }

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput};
 use diad::kernel::{
-    AsinhScale, AxisCells, CellSpace, Cells, Columns, Entmax, Gradients, Isa, Kernels, LANES, Lane, Output,
-    PairCells, SLOT, Splits, Terms, Upstream, entmax15_backward, walsh,
+    AsinhScale, AxisCells, CellFunctions, CellSpace, Columns, Entmax, Gradients, Isa, Kernels, LANES, Lane,
+    Output, PairCells, SLOT, Splits, Terms, Upstream, entmax15_backward, walsh,
 };
 
 /// Rows of a block, and their lanes.
@@ -166,7 +166,7 @@ fn tables(bench: &mut Bench, kernels: &Kernels<f32>) {
             next[b] += SLOT;
         }
     }
-    let cells = Cells::new(axes, pairs);
+    let cells = CellFunctions::new(axes, pairs);
     let place = |x: f32| ((x + 1.0) / 2.0 * CELLS as f32) as usize % CELLS;
     let random = numbers(AXES * ROWS, 40);
     let starts: Vec<u32> = random.iter().map(|&x| (place(x) * 3 * width) as u32).collect();

@@ -7,7 +7,6 @@ labelled rows of that split, scores its test rows, and answers with one JSON obj
 by the validation rows; all other methods see the labelled rows alone.
 """
 
-import argparse
 import importlib.metadata
 import time
 
@@ -124,13 +123,6 @@ def evaluate(request, tables, options):
     }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    tables = Tables()
-    serve(lambda request: evaluate(request, tables, options))
-
-
 if __name__ == "__main__":
-    main()
+    tables = Tables()
+    serve(lambda request, options: evaluate(request, tables, options), threads=2)

@@ -9,7 +9,6 @@ whose `part` is 0 and scores the others. KNN and CBLOF are fitted on a random sa
 "top": [0.005, 0.01] the answer has the numbers of the rows in that share at the top.
 """
 
-import argparse
 import importlib.metadata
 import time
 
@@ -157,14 +156,6 @@ def evaluate(request, tables, options):
     }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--sample", type=int, default=20000)
-    options = parser.parse_args()
-    tables = Tables()
-    serve(lambda request: evaluate(request, tables, options))
-
-
 if __name__ == "__main__":
-    main()
+    tables = Tables()
+    serve(lambda request, options: evaluate(request, tables, options), threads=2, sample=20000)

@@ -10,6 +10,7 @@ mod picture;
 mod python;
 mod render;
 mod research;
+mod rivals;
 mod runs;
 mod sets;
 mod stats;
@@ -18,9 +19,12 @@ mod summary;
 
 use clap::{Parser, Subcommand};
 
+use crate::guards::alerts::Alerts;
 use crate::guards::contest::Contest;
+use crate::guards::drift::DriftStudy;
 use crate::guards::few_labels::{MainTable, Tuning};
 use crate::guards::growth::Growth;
+use crate::guards::next::NextRows;
 use crate::guards::noise::Noise;
 use crate::guards::peers::Peers;
 use crate::guards::planted::PlantedRows;
@@ -30,7 +34,9 @@ use crate::guards::regressions::Regressions;
 use crate::guards::small::Small;
 use crate::guards::speed::Speed;
 use crate::guards::unsupervised::Unsupervised;
+use crate::research::reproduce::Reproduce;
 use crate::research::tuning::{Ablation, ValidationSize};
+use crate::rivals::Forests;
 use crate::study::Options;
 
 /// Measures DIAD against the paper, against other detectors and against PyTorch.
@@ -45,6 +51,12 @@ struct Cli {
 enum Command {
     /// The default settings on 199 tables, against other detectors.
     Regressions(Options<Regressions>),
+    /// P-values and false discovery rates on rows never seen.
+    Alerts(Options<Alerts>),
+    /// Drift: false alarms, and changes that are there.
+    Drift(Options<DriftStudy>),
+    /// Which row to label next, with an oracle.
+    Next(Options<NextRows>),
     /// Made-up tables with known oddities: are they found, and for the right reason?
     Planted(Options<PlantedRows>),
     /// Whether reasons are small, the same with another seed, and shared by a column and its copy.
@@ -63,13 +75,16 @@ enum Command {
     Growth(Options<Growth>),
     /// AUC of other detectors on the same sets.
     Peers(Options<Peers>),
+    /// AUC of PIDForest and GIF, written from their papers.
+    Forests(Options<Forests>),
     /// AUC with few labels: the paper's table, and supervised methods on the same splits.
     FewLabels(Options<Tuning<MainTable>>),
     /// What each part of tuning is good for.
     Ablation(Options<Tuning<Ablation>>),
     /// Few labels with smaller validation parts.
     ValidationSize(Options<Tuning<ValidationSize>>),
-    /// The search for the default settings.
+    /// Every table of the paper, one after the other, and a page that puts them beside ours.
+    Reproduce(Reproduce),
     /// Small tables and tables of two-valued columns, against IsolationForest.
     Small(Options<Small>),
 }
@@ -77,6 +92,9 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Regressions(options) => options.run(),
+        Command::Alerts(options) => options.run(),
+        Command::Drift(options) => options.run(),
+        Command::Next(options) => options.run(),
         Command::Planted(options) => options.run(),
         Command::Reasons(options) => options.run(),
         Command::Unsupervised(options) => options.run(),
@@ -86,9 +104,11 @@ fn main() -> anyhow::Result<()> {
         Command::Contest(options) => options.run(),
         Command::Growth(options) => options.run(),
         Command::Peers(options) => options.run(),
+        Command::Forests(options) => options.run(),
         Command::FewLabels(options) => options.run(),
         Command::Ablation(options) => options.run(),
         Command::ValidationSize(options) => options.run(),
+        Command::Reproduce(options) => options.run(),
         Command::Small(options) => options.run(),
     }
 }

@@ -148,6 +148,10 @@ impl Settings {
     }
 }
 
+/// Settings that came later, and the values that all fits had before: those do not count in a digest, so that earlier results keep theirs.
+const LATER: [(&str, &str); 4] =
+    [("annealing", "linear"), ("final_splits", "soft"), ("match_gradient", "both"), ("leaf_scale", "layer")];
+
 /// A short digest of all settings but the seed: runs with equal digests may share a table.
 ///
 /// # Errors
@@ -156,6 +160,7 @@ pub fn digest(params: &Params) -> Result<String> {
     let mut value = serde_json::to_value(params)?;
     if let Some(fields) = value.as_object_mut() {
         fields.remove("seed");
+        fields.retain(|name, value| !LATER.iter().any(|&(later, before)| later == name && *value == before));
     }
     Ok(format!("{:016x}", hash(&value.to_string())))
 }

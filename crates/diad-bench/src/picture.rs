@@ -4,6 +4,11 @@ use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+/// The two colours of the pictures.
+pub const ORANGE: RGBColor = RGBColor(194, 87, 12);
+/// The other one.
+pub const BLUE: RGBColor = RGBColor(37, 99, 168);
+
 /// Where plotters draws.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// What drawing ends with.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What the scripts import.
@@ -82,7 +82,7 @@ pub fn script(name: &str) -> PathBuf {
 }
 
 /// What `peers.py` answers.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct PeerAnswer {
     /// The package and its version.
     pub version: String,
@@ -99,7 +99,7 @@ pub struct PeerAnswer {
     /// Rows that were scored.
     pub rows: usize,
     /// The rows in each share of the top that was asked for.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<Vec<usize>>,
 }
 

@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::Value;
+
 use crate::paper::Figure;
 
 /// What stands where there is no figure.
@@ -19,6 +23,19 @@ impl Grid {
     /// An empty table with that header.
     pub fn new<T: ToString>(header: impl IntoIterator<Item = T>) -> Self {
         Self { header: header.into_iter().map(|cell| cell.to_string()).collect(), rows: Vec::new() }
+    }
+
+    /// These fields of every row, as they are stored; numbers to four decimals. A dot leads into a field: `found.scored`.
+    ///
+    /// # Errors
+    /// If a row cannot be written as JSON.
+    pub fn of<R: Serialize>(rows: &[R], fields: &[&str]) -> Result<Self> {
+        let mut grid = Self::new(fields.iter().filter_map(|field| field.rsplit('.').next()));
+        for row in rows {
+            let row = serde_json::to_value(row)?;
+            grid.push(fields.iter().map(|field| cell(field.split('.').fold(&row, |value, key| &value[key]))));
+        }
+        Ok(grid)
     }
 
     /// Adds a row; it is filled up with empty cells to the header's length.
@@ -52,6 +69,15 @@ impl Grid {
         let line =
             |cells: &Vec<String>| format!("{}\n", cells.iter().map(quote).collect::<Vec<_>>().join(","));
         std::iter::once(&self.header).chain(&self.rows).map(line).collect()
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or(f64::NAN)),
+        other => other.to_string(),
     }
 }
 
@@ -123,6 +149,16 @@ mod tests {
             "| set | AUC | note |\n|---|---:|---:|\n| a\\|b | 84.1 ± 0.3 |  |\n| c | – | x, \"y\" |\n";
         assert_eq!(grid.markdown(1), markdown);
         assert_eq!(grid.csv(), "set,AUC,note\na|b,84.1 ± 0.3,\nc,–,\"x, \"\"y\"\"\"\n");
+    }
+
+    #[test]
+    fn fields_of_rows_become_columns() {
+        let rows = [
+            serde_json::json!({ "set": "a", "rows": 12, "found": { "seconds": 0.5 } }),
+            serde_json::json!({ "set": "b", "rows": 7, "found": null }),
+        ];
+        let grid = Grid::of(&rows, &["set", "found.seconds", "rows"]).expect("rows are JSON");
+        assert_eq!(grid.csv(), "set,seconds,rows\na,0.5000,12\nb,,7\n");
     }
 
     #[test]

@@ -58,6 +58,16 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     found
 }
 
+/// Pearson's correlation, or `None` where a column does not vary.
+pub fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (mean_a, mean_b) = (mean(a)?, mean(b)?);
+    let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| of(a - mean_a, b - mean_b)).sum()
+    };
+    let scale = (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt();
+    (scale > 0.0).then(|| sum(&|a, b| a * b) / scale)
+}
+
 /// The mean over the sets of each method's rank, from a column of figures for each method; empty without sets. Figures
 /// are compared at the precision of one decimal.
 pub fn mean_ranks(columns: &[Vec<f64>]) -> Vec<f64> {
@@ -108,6 +118,14 @@ mod tests {
         assert_eq!(quantile(&[3.0], 0.05), Some(3.0));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(deviation(&[1.0, 3.0]), Some(2.0_f64.sqrt()));
+    }
+
+    #[test]
+    fn correlation_is_one_along_a_line() {
+        let along = correlation(&[1.0, 2.0, 4.0], &[3.0, 5.0, 9.0]).expect("both vary");
+        assert!((along - 1.0).abs() < 1e-12);
+        assert_eq!(correlation(&[1.0, 2.0], &[3.0, 3.0]), None);
+        assert_eq!(correlation(&[], &[]), None);
     }
 
     #[test]

@@ -76,6 +76,13 @@ pub struct Page {
     pub picture: Option<String>,
 }
 
+impl Page {
+    /// A page of runs that one command made, without a picture.
+    pub fn new(text: String, csv: Grid, command: String, commits: impl IntoIterator<Item = String>) -> Self {
+        Self { text, commands: vec![command], commits: commits.into_iter().collect(), csv, picture: None }
+    }
+}
+
 /// The options of a study.
 #[derive(Debug, Args)]
 pub struct Options<S: Study> {

@@ -1,22 +1,8 @@
 //! Arguments that several commands share.
 
-use std::path::PathBuf;
-
 use clap::ValueEnum;
 use diad::encode::Roles;
 use diad::table::DateOrder;
-
-/// A model, and a labelled table.
-#[derive(clap::Args)]
-pub struct LabelledTable {
-    /// The model file, from diad fit
-    pub model: PathBuf,
-    /// The table, with the columns of the model and the label column; - for standard input
-    pub table: PathBuf,
-    /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no; empty where unknown
-    #[arg(long, value_name = "COL")]
-    pub label: String,
-}
 
 /// What columns hold.
 #[derive(clap::Args)]
@@ -30,7 +16,7 @@ pub struct ColumnRoles {
     /// A column whose values are numbers, even if they seem to identify rows; may be given more than once
     #[arg(long, value_name = "COL")]
     numeric: Vec<String>,
-    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy); each column tells by itself where it can
+    /// Which comes first in dates such as 01/02/2024: the day (dmy) or the month (mdy) [default: detected for each column]
     #[arg(long, value_name = "ORDER")]
     dates: Option<Order>,
 }

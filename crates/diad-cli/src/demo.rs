@@ -62,7 +62,7 @@ impl Demo<'_> {
         output::say(introduction)?;
         let detector = fit::train(&Input::new(&files.table)?, roles, &self.params)?;
         detector.save(&files.model)?;
-        score::write_file(&detector, &Input::new(&files.table)?, &files.scores, false)?;
+        score::write_plain(&detector, &Input::new(&files.table)?, &files.scores)?;
         Ok(detector)
     }
 

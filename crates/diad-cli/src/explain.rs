@@ -46,7 +46,7 @@ pub struct Args {
     /// Explain the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
-    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing in a column that had no gaps in training
     #[arg(long)]
     strict: bool,
 }

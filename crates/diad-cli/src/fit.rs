@@ -50,11 +50,11 @@ Examples:
   diad fit table.csv -o model.diad --seed 1 --steps 4000
   diad fit huge.parquet -o model.diad --checkpoint progress
 
-Columns of text become categories, dates become month, weekday, hour and place in time, and a missing value is a value of its own.
-Columns that seem to identify rows are left out, with a note. diad inspect shows what is made of each column.
+Columns of text become categories, dates become month, weekday, hour and place in time, and missing values count as
+a value of their own. Columns that seem to identify rows are left out, with a note. diad inspect shows how each column is read.
 
-With --checkpoint, a fit that was stopped or killed goes on when the same command is given again, and ends with the same
-model, bit for bit. The checkpoint is removed once the model is written. One of another fit is refused.";
+With --checkpoint, an interrupted fit resumes when the same command is run again, and ends with the same model, bit for bit.
+The checkpoint is removed once the model is written. A checkpoint of another fit is refused.";
 
 pub fn run(args: Args) -> Result<()> {
     let params = args.settings.params()?;
@@ -89,7 +89,7 @@ fn advise(error: anyhow::Error, kept: bool) -> anyhow::Error {
     let Some(cause) = error.downcast_ref::<diad::Error>() else { return error };
     let said = cause.message(Dialect::Options);
     let advice = match cause {
-        diad::Error::Stopped if kept => format!("{said}; give the same command again to go on"),
+        diad::Error::Stopped if kept => format!("{said}; run the same command again to resume"),
         diad::Error::Stopped => format!("{said}; nothing was written"),
         _ => match cause.column() {
             Some("") => format!("{said}, or leave it out with --ignore ''"),

@@ -42,6 +42,9 @@ fn json(detector: &Detector) -> Result<Value> {
         "rows": detector.training_rows(),
         "origin": detector.origin(),
         "bound": detector.bound(),
+        "calibration": { "scores": detector.calibration().scores().len(), "unseen": detector.calibration().is_unseen() },
+        "alert": detector.alert().map(|rule| rule.to_string()),
+        "edits": detector.edits(),
         "parts": parts.collect::<Vec<_>>(),
         "settings": settings.collect::<Map<String, Value>>(),
         "columns": names.collect::<Vec<_>>(),
@@ -63,6 +66,15 @@ fn text(detector: &Detector, model: &Path) -> Result<String> {
             "tuned with {} anomalies and {} normal rows\n  from model  {}\n  labels      {}",
             origin.anomalies, origin.normals, origin.model, origin.labels
         )?;
+    }
+    let calibration = detector.calibration();
+    let of = if calibration.is_unseen() { "rows held out" } else { "training rows" };
+    writeln!(text, "calibrated by {} {of}", calibration.scores().len())?;
+    if let Some(rule) = detector.alert() {
+        writeln!(text, "alerts: {rule}")?;
+    }
+    for edit in detector.edits() {
+        writeln!(text, "edited: {}", printable(edit))?;
     }
     match detector.bound() {
         Some(bound) => writeln!(

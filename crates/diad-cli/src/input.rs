@@ -84,7 +84,7 @@ impl Input {
     pub fn unchanged_since(&self, before: Option<Version>) -> Result<()> {
         if self.version() != before {
             bail!(
-                "{} changed while it was being read; try again when nothing else writes to it",
+                "{} changed while it was being read; try again when nothing else is writing to it",
                 self.name()
             );
         }

@@ -8,7 +8,7 @@ use diad::table::printable;
 use tracing::Level;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Format of the messages on standard error.
+/// Format of the messages on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub enum Format {
     /// Plain text

@@ -11,14 +11,18 @@ use diad::table::{FORMATS_IN_FULL, panic_is_caught};
 mod args;
 mod columns;
 mod demo;
+mod drift;
+mod edit;
 mod eval;
 mod explain;
 mod fit;
 mod info;
 mod input;
 mod inspect;
+mod labels;
 mod log;
 mod manual;
+mod next;
 mod output;
 mod plots;
 mod progress;
@@ -26,6 +30,7 @@ mod report;
 mod rows;
 mod score;
 mod settings;
+mod sheet;
 mod stop;
 mod tune;
 
@@ -38,7 +43,7 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How much memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
+    /// Memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     max_memory: Option<usize>,
     /// The sheet of a workbook to read [default: the first]
@@ -47,7 +52,7 @@ struct Cli {
     /// Print progress to stderr; repeat for more detail
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// Format of the messages on standard error
+    /// Format of the messages on stderr
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = log::Format::Text)]
     log_format: log::Format,
 }
@@ -86,12 +91,13 @@ Examples:
   diad score model.diad table.csv -o scores.csv
   diad explain model.diad table.csv --top 10
   diad report model.diad table.csv -o report.html
+  diad drift model.diad new.csv
   diad eval model.diad table.csv --label is_fraud
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad";
 
 const CONVENTIONS: &str = "\
-Results go to standard output, everything else to standard error. After an error there is one sentence on standard error
-that says what to do, and no file is left half-written.
+Results go to standard output, everything else to standard error. An error is reported as one
+sentence that says what to do, and leaves no half-written file.
 
 Exit codes:
   0    done
@@ -106,6 +112,9 @@ enum Command {
     Eval(eval::Args),
     Explain(explain::Args),
     Report(report::Args),
+    Drift(drift::Args),
+    Next(next::Args),
+    Edit(edit::Args),
     Inspect(inspect::Args),
     Info(info::Args),
     Demo(demo::Args),
@@ -154,6 +163,9 @@ fn run(cli: Cli) -> Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Drift(args) => drift::run(&args),
+        Command::Next(args) => next::run(&args),
+        Command::Edit(args) => edit::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -16,7 +16,7 @@ pub fn tell(text: &str) -> Result<()> {
 /// Refuses to write to standard output if it is closed.
 pub fn check_open() -> Result<()> {
     if is_closed() {
-        bail!("cannot write to standard output: it is closed; give it a place to go");
+        bail!("cannot write to standard output: it is closed; redirect it to a file or a pipe");
     }
     Ok(())
 }

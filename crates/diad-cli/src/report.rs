@@ -42,7 +42,7 @@ pub struct Args {
     /// Report the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
-    /// Refuse a table with a cell that cannot be read, is infinite, or is missing where none was in the training
+    /// Refuse a table with a cell that cannot be read, is infinite, or is missing in a column that had no gaps in training
     #[arg(long)]
     strict: bool,
 }
@@ -120,6 +120,7 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         settings: detector.params().listed(),
         scores: &scored.scores,
         labels: scored.labels.as_deref(),
+        threshold: None,
         rows: Rows { numbers: &numbers, table: &table, kept: &kept },
         listed,
         identifier: given.id.map(str::to_owned),

@@ -9,9 +9,9 @@ use diad::explain::{Explainer, compare};
 use diad::table::printable;
 use diad::{Detector, Labelled, Tuned};
 
-use crate::args::LabelledTable;
 use crate::columns::plural;
 use crate::input::Input;
+use crate::labels::Labels;
 use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Tuning};
@@ -22,8 +22,12 @@ use crate::stop;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// The model file, from diad fit
+    model: PathBuf,
+    /// The labelled table, with the columns of the model and the label column, or with --table a file of labels; - for standard input
+    file: PathBuf,
     #[command(flatten)]
-    given: LabelledTable,
+    labels: Labels,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL2")]
     output: PathBuf,
@@ -35,11 +39,13 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-The labels may be in the same table as unlabelled rows. With anomalies alone, unlabelled rows stand in for normal ones.
+The labels may be in the same table as unlabelled rows, or in a file of their own: with --table and --id, the rows that they name are looked up
+there. Other columns of that file, such as comments, are left alone. With anomalies alone, unlabelled rows stand in for normal ones.
 To add labels later, tune the original model again with all labels so far.
 
 Examples:
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad
+  diad tune model.diad labels.csv --table table.csv --id number -o tuned.diad
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad --valid checked.csv
   diad tune model.diad labels.csv --label is_fraud -o tuned.diad --loss auc --margin 0";
 
@@ -50,12 +56,13 @@ const FEW: usize = 15;
 
 pub fn run(args: &Args) -> Result<()> {
     let learner = args.settings.learner()?;
-    let mut inputs: Vec<&Path> = vec![&args.given.model, &args.given.table];
+    let mut inputs: Vec<&Path> = vec![&args.model, &args.file];
     inputs.extend(args.valid.as_deref());
+    inputs.extend(args.labels.table.as_deref());
     let target = output::check(&args.output, &inputs)?;
     let started = Instant::now();
-    let first = Detector::load(&args.given.model)?;
-    let labelled = read(&first, &args.given.table, &args.given.label)?;
+    let first = Detector::load(&args.model)?;
+    let labelled = args.labels.read(&first, &args.file)?;
     let in_validation = |error: anyhow::Error, table: &Path| {
         if stop::is_stop(&error) {
             return error;
@@ -66,7 +73,7 @@ pub fn run(args: &Args) -> Result<()> {
     let validation = args
         .valid
         .as_deref()
-        .map(|table| read(&first, table, &args.given.label).map_err(|error| in_validation(error, table)));
+        .map(|table| read_valid(&first, table, &args.labels).map_err(|error| in_validation(error, table)));
     let validation = validation.transpose()?;
     for oddity in labelled.oddities(validation.as_ref()) {
         log::warn(&oddity);
@@ -84,9 +91,10 @@ pub fn run(args: &Args) -> Result<()> {
     output::tell(&summary(&first, &labelled, &tuned, started.elapsed().as_secs_f64(), &args.output)?)
 }
 
-fn read(first: &Detector, table: &Path, label: &str) -> Result<Labelled> {
+/// The validation table has its labels in a column of its own.
+fn read_valid(first: &Detector, table: &Path, labels: &Labels) -> Result<Labelled> {
     let _reading = Reading::start(&table.to_string_lossy());
-    Ok(Labelled::read(first, &stop::stoppable(&Input::new(table)?), label)?)
+    Ok(Labelled::read(first, &stop::stoppable(&Input::new(table)?), labels.column()?)?)
 }
 
 fn summary(

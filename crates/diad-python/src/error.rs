@@ -1,13 +1,37 @@
 //! The library's errors as Python's.
 
 use diad::{Error, table};
-use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
 
 /// An error with the sentence the command line would give, but for the names of settings.
 pub fn raise(error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let sentence = error.to_string();
+    named(&error, sentence)
+}
+
+/// As [`raise`], of a fit, which can leave a column out.
+pub fn raise_fitting(error: Error) -> PyErr {
+    let sentence = match error.column() {
+        Some(column) if !column.is_empty() => {
+            format!("{error}, or leave the column out with ignore=[{}]", table::quoted(column))
+        }
+        _ => error.to_string(),
+    };
+    named(&error, sentence)
+}
+
+/// Warns, in the frame of who calls the package.
+pub fn warn(py: Python<'_>, sentences: impl IntoIterator<Item = String>) -> PyResult<()> {
+    let sentences: Vec<String> = sentences.into_iter().collect();
+    if !sentences.is_empty() {
+        py.import("diad._convert")?.call_method1("warn", (sentences,))?;
+    }
+    Ok(())
+}
+
+fn named(error: &Error, sentence: String) -> PyErr {
     match error {
         Error::Table(table::Error::File { .. }) => PyOSError::new_err(sentence),
         Error::Table(table::Error::NotNumeric { .. } | table::Error::Nested { .. }) => {

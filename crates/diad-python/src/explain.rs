@@ -1,5 +1,9 @@
 //! What scores are made of.
 
+use std::sync::Arc;
+
+use diad::Detector;
+use diad::encode::Kind;
 use diad::explain::{Axis, Explainer, Replacement};
 use diad::metrics::top;
 use diad::table::Table;
@@ -8,12 +12,22 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::error::warn;
 use crate::input::with_columns;
-use crate::model::{Model, warn};
+use crate::model::Model;
 use crate::run::run;
 
+self_cell::self_cell!(
+    /// A detector and its terms.
+    pub struct Explained {
+        owner: Arc<Detector>,
+        #[covariant]
+        dependent: Explainer,
+    }
+);
+
 /// Contributions of the terms to the scores of rows, and the scores.
-type Explained<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+type Contributed<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// For each term its name, the places of its columns and its importance.
 type Terms = Vec<(String, Vec<usize>, f64)>;
@@ -28,6 +42,7 @@ struct Asked {
     rows: Option<Vec<usize>>,
     model_name: String,
     table_name: String,
+    threshold: Option<f64>,
 }
 
 #[pymethods]
@@ -48,12 +63,12 @@ impl Model {
         &self,
         table: &Bound<'py, PyAny>,
         threads: Option<usize>,
-    ) -> PyResult<Explained<'py>> {
+    ) -> PyResult<Contributed<'py>> {
         let py = table.py();
         let (terms, explained) = with_columns(table, |columns| {
             let view = self.view(columns)?;
             run(py, threads, None, |monitor| {
-                let explainer = Explainer::new(&self.detector);
+                let explainer = self.explainer();
                 Ok((explainer.terms().len(), explainer.contributions_all(&monitor.watch(&view))?))
             })
         })?;
@@ -109,6 +124,21 @@ impl Model {
         })
     }
 
+    /// The values of the model's columns in the rows of a table as numbers; those of categories are their places.
+    fn numbers<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let py = table.py();
+        let (rows, columns) = with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            let rows: Vec<usize> = (0..view.rows()).collect();
+            let picked = run(py, None, None, |monitor| self.detector.pick(&monitor.watch(&view), &rows))?;
+            let columns: Vec<f64> =
+                (0..picked.names().len()).flat_map(|column| picked.column(column)).copied().collect();
+            Ok((rows.len(), columns))
+        })?;
+        let width = self.detector.encoder().columns().len();
+        PyArray1::from_vec(py, columns).reshape([width, rows])
+    }
+
     /// Changes of one or two columns that bring the score of the first row of a table below a threshold.
     fn counterfactuals<'py>(
         &self,
@@ -130,7 +160,7 @@ impl Model {
             let value = |value: f64| -> PyResult<Bound<'py, PyAny>> {
                 match column.kind {
                     _ if value.is_nan() => Ok(py.None().into_bound(py)),
-                    diad::encode::Kind::Number => Ok(value.into_pyobject(py)?.into_any()),
+                    Kind::Number => Ok(value.into_pyobject(py)?.into_any()),
                     _ => Ok(column.words(value).into_pyobject(py)?.into_any()),
                 }
             };
@@ -178,8 +208,8 @@ impl Model {
             let view = self.view(columns)?;
             run(table.py(), None, None, |monitor| {
                 let source = monitor.watch(&view);
-                let explainer = Explainer::new(&self.detector);
-                let before = before.map(|before| Explainer::new(&before.detector));
+                let explainer = self.explainer();
+                let before = before.map(Self::explainer);
                 let (scores, oddities) = self.detector.score_all_noting(&source)?;
                 if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != scores.len()) {
                     return Err(diad::Error::LabelCount { labels: labels.len(), rows: scores.len() });
@@ -187,13 +217,14 @@ impl Model {
                 let numbers = asked.rows.unwrap_or_else(|| top(&scores, asked.top));
                 let picked = self.detector.pick(&source, &numbers)?;
                 let report = Report {
-                    explainer: &explainer,
-                    before: before.as_ref(),
+                    explainer,
+                    before,
                     model_name: asked.model_name,
                     table_name: asked.table_name,
                     settings: self.detector.params().listed(),
                     scores: &scores,
                     labels: labels.as_deref(),
+                    threshold: asked.threshold.map(|threshold| threshold as f32),
                     rows: Rows { numbers: &numbers, table: &picked, kept: &Table::default() },
                     listed: numbers.len(),
                     identifier: None,
@@ -212,7 +243,24 @@ impl Model {
         py: Python<'_>,
         ask: impl FnOnce(&Explainer<'_>) -> diad::Result<T> + Send,
     ) -> PyResult<T> {
-        run(py, None, None, |_| ask(&Explainer::new(&self.detector)))
+        match self.explained.get() {
+            // What is worked out already needs no threads.
+            Some(explained) => py.detach(|| ask(explained.borrow_dependent())).map_err(crate::error::raise),
+            None => run(py, None, None, |_| ask(self.explainer())),
+        }
+    }
+
+    /// The terms, worked out once. Two threads may both do it, and the first to end is kept: one must not wait for the other
+    /// while it runs tasks of the other.
+    fn explainer(&self) -> &Explainer<'_> {
+        if self.explained.get().is_none() {
+            let _ = self
+                .explained
+                .set(Explained::new(self.detector.clone(), |detector| Explainer::new(detector)));
+        }
+        self.explained
+            .get_or_init(|| Explained::new(self.detector.clone(), |detector| Explainer::new(detector)))
+            .borrow_dependent()
     }
 }
 
@@ -226,7 +274,7 @@ struct Shown {
     words: Vec<String>,
     /// Marks with their positions.
     ticks: Vec<(f64, String)>,
-    /// Shares of the training rows in equal parts of the axis.
+    /// Shares of the training rows in equal parts of the axis, or of each category.
     density: Vec<f64>,
 }
 
@@ -234,12 +282,22 @@ impl Shown {
     fn new(explainer: &Explainer<'_>, column: usize, positions: Vec<f64>, bins: usize) -> Self {
         let axis = explainer.axis(column);
         let values: Vec<f64> = positions.iter().map(|&position| axis.value(position)).collect();
+        let detector = explainer.detector();
+        let given = &detector.encoder().columns()[column];
+        let density = match &given.kind {
+            Kind::Category { levels, .. } => {
+                let rows = |&position: &f64| levels.get(position as usize).map_or(0, |level| level.rows);
+                let share = |position| rows(position) as f64 / detector.training_rows().max(1) as f64;
+                values.iter().map(share).collect()
+            }
+            _ => explainer.density(column, bins),
+        };
         Self {
-            name: explainer.detector().encoder().columns()[column].name.clone(),
+            name: given.name.clone(),
             categorical: !axis.categories.is_empty(),
             words: values.iter().map(|&value| explainer.words(column, value)).collect(),
             ticks: axis.ticks().into_iter().map(|tick| (tick.position, tick.label)).collect(),
-            density: explainer.density(column, bins),
+            density,
             positions,
             values,
         }

@@ -7,6 +7,7 @@ mod error;
 mod explain;
 mod input;
 mod model;
+mod roles;
 mod run;
 mod settings;
 
@@ -20,6 +21,9 @@ fn _diad(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TUNE_SETTINGS", settings::described(tuning))?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(input::hold, module)?)?;
+    module.add_function(wrap_pyfunction!(input::take, module)?)?;
     module.add_class::<input::Held>()?;
+    module.add_class::<input::Frame>()?;
+    module.add_class::<input::Taken>()?;
     module.add_class::<model::Model>()
 }

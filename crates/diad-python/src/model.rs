@@ -1,18 +1,19 @@
 //! The detector as an object of Python: converts, calls, and names errors.
 
-use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use diad::encode::{Column, Encoder, Kind, Roles};
+use diad::encode::{Column, Encoder, Kind};
 use diad::{Detector, Error, Labelled, metrics};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyUserWarning, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::error::raise;
-use crate::input::{Columns, with_columns};
+use crate::error::{raise, raise_fitting, warn};
+use crate::explain::Explained;
+use crate::input::{Columns, Frame, Taken, with_columns};
+use crate::roles::{self, Place};
 use crate::run::run;
 use crate::settings;
 
@@ -22,17 +23,49 @@ pub struct Model {
     pub detector: Arc<Detector>,
     /// The names of the columns of the training table, where that is known.
     names: Option<Vec<String>>,
+    /// The terms, worked out when they are first asked for.
+    pub explained: OnceLock<Explained>,
 }
 
 impl Model {
-    /// The columns of a table without names are those of the training table.
+    fn new(detector: Detector, names: Option<Vec<String>>) -> Self {
+        Self { detector: Arc::new(detector), names, explained: OnceLock::new() }
+    }
+
+    /// The columns of a table without names are those of the training table. So are those of a table with other names, if the
+    /// training table had none.
     pub fn view<'a>(&self, columns: Columns<'a>) -> PyResult<diad::table::View<'a>> {
-        columns.view(|width| match &self.names {
+        let by_position = columns.names.as_ref().is_some_and(|names| self.by_position(names));
+        let columns = if by_position { Columns { names: None, ..columns } } else { columns };
+        columns.view(|width| self.names_for(width))
+    }
+
+    fn names_for(&self, width: usize) -> diad::Result<Vec<String>> {
+        match &self.names {
             Some(names) if names.len() == width => Ok(names.clone()),
             Some(names) => Err(Error::ColumnCount { found: width, expected: names.len() }),
             None => self.detector.encoder().names_for(width),
-        })
+        }
     }
+
+    fn sources(&self) -> impl Iterator<Item = &str> {
+        self.detector.encoder().columns().iter().map(Column::source)
+    }
+
+    /// Whether a table with these names is matched by position: it has as many columns as the training table, which had no names.
+    fn by_position(&self, names: &[String]) -> bool {
+        let has = |source: &str| names.iter().any(|name| name == source);
+        !self.sources().all(has)
+            && self.names_for(names.len()).is_ok_and(|known| known == Encoder::plain_names(names.len()))
+    }
+}
+
+/// Whether the names of a table are texts; those of a data frame may be numbers.
+fn is_named(table: &Bound<'_, PyAny>) -> bool {
+    if let Ok(taken) = table.cast::<Taken>() {
+        return is_named(taken.get().table.bind(table.py()));
+    }
+    table.cast::<Frame>().map_or(true, |frame| frame.get().named)
 }
 
 /// What a fit comes from: the model, how many columns its table had, and whether these had names.
@@ -48,25 +81,51 @@ impl Model {
         preset: &str,
         settings: &Bound<'_, PyDict>,
         seed: u64,
-        roles: [Vec<String>; 3],
+        roles: [Vec<Place>; 3],
         threads: Option<usize>,
         callback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Fitted> {
+        let py = table.py();
         let params = settings::params(preset, settings, seed)?;
-        let [ignored, categorical, numeric] = roles;
-        let roles = ignored.into_iter().fold(Roles::default(), Roles::ignore);
-        let roles = categorical.into_iter().fold(roles, Roles::categorical);
-        let roles = numeric.into_iter().fold(roles, Roles::numeric);
-        with_columns(table, |columns| {
-            let named = columns.names.is_some();
+        let (fitted, notes) = with_columns(table, |columns| {
+            let named = columns.names.is_some() && is_named(table);
             let view = columns.view(|width| Ok(Encoder::plain_names(width)))?;
-            let detector = run(table.py(), threads, callback, |monitor| {
+            let roles = roles::of(&roles, view.names())?;
+            let done = run(py, threads, callback, |monitor| {
                 let (table, mut observe) = (monitor.watch(&view), |progress| monitor.step(progress));
-                params.fitting(&table).roles(roles).progress(&mut observe).run()
+                let fit = || {
+                    let training = params.fitting(&table).roles(roles).progress(&mut observe).read()?;
+                    let notes = training.notes().to_vec();
+                    Ok((training.run()?, notes))
+                };
+                Ok(fit())
             })?;
-            let (names, width) = (view.names().to_vec(), view.names().len());
-            Ok((Self { detector: Arc::new(detector), names: Some(names) }, width, named))
-        })
+            let (detector, notes) = done.map_err(raise_fitting)?;
+            let names = view.names().to_vec();
+            let width = names.len();
+            Ok(((Self::new(detector, Some(names)), width, named), notes))
+        })?;
+        let left_out = fitted.0.detector.encoder().left_out().iter();
+        let left_out: Vec<String> = left_out.filter_map(roles::left_out).collect();
+        warn(py, notes.into_iter().chain(left_out))?;
+        Ok(fitted)
+    }
+
+    /// Whether a table with these columns is matched by position, and which of its columns the model does not know.
+    fn strange(&self, names: Vec<String>) -> (bool, Vec<String>) {
+        if self.by_position(&names) {
+            return (true, Vec::new());
+        }
+        let encoder = self.detector.encoder();
+        let known = |name: &String| match &self.names {
+            Some(names) => names.contains(name),
+            None => {
+                self.sources().any(|source| source == name)
+                    || encoder.ignored().contains(name)
+                    || encoder.left_out().iter().any(|column| column.name == *name)
+            }
+        };
+        (false, names.into_iter().filter(|name| !known(name)).collect())
     }
 
     /// Scores of the rows of a table.
@@ -108,8 +167,7 @@ impl Model {
             let tuning = self.detector.tuning(&labelled).learner(learner).validation(validation.as_ref());
             tuning.progress(&mut observe).run()
         })?;
-        let names = self.names.clone();
-        Ok((Self { detector: Arc::new(tuned.detector), names }, tuned.validation))
+        Ok((Self::new(tuned.detector, self.names.clone()), tuned.validation))
     }
 
     /// The bytes of the model file.
@@ -124,7 +182,7 @@ impl Model {
     fn from_bytes(bytes: &[u8], names: Option<Vec<String>>) -> PyResult<Self> {
         let detector = Detector::from_bytes(bytes)
             .map_err(|fault| PyValueError::new_err(format!("cannot use these bytes as a model: {fault}")))?;
-        Ok(Self { detector: Arc::new(detector), names })
+        Ok(Self::new(detector, names))
     }
 
     /// Writes the model file.
@@ -135,13 +193,36 @@ impl Model {
     /// Reads a model file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
-        Ok(Self { detector: Arc::new(Detector::load(&path).map_err(raise)?), names: None })
+        Ok(Self::new(Detector::load(&path).map_err(raise)?, None))
     }
 
     /// The names of the columns of the training table, where they are known.
     #[getter]
     fn names(&self) -> Option<Vec<String>> {
         self.names.clone()
+    }
+
+    /// The names of the columns of the training table, also those of a model from a file, where none was left out.
+    #[getter]
+    fn training_names(&self) -> Option<Vec<String>> {
+        let encoder = self.detector.encoder();
+        let whole = encoder.left_out().is_empty() && encoder.ignored().is_empty();
+        let mut sources: Vec<String> = self.sources().map(str::to_owned).collect();
+        sources.dedup();
+        self.names.clone().or_else(|| whole.then_some(sources))
+    }
+
+    /// Whether the training table had no names, as far as that can be told.
+    #[getter]
+    fn plain(&self) -> bool {
+        let plain = |name: &str| name.strip_prefix('x').is_some_and(|digits| digits.parse::<u32>().is_ok());
+        self.sources().all(plain)
+    }
+
+    /// For each column the model looks at, that of the table it comes from.
+    #[getter(sources)]
+    fn listed_sources(&self) -> Vec<String> {
+        self.sources().map(str::to_owned).collect()
     }
 
     /// The columns the model looks at.
@@ -193,16 +274,6 @@ impl Model {
         let sure = |&below: &i64| metrics::confidence(below.max(0) as u64, rows, contamination);
         PyArray1::from_iter(py, below.as_array().iter().map(sure))
     }
-}
-
-/// Warns, in the frame of who calls the method of the package.
-pub fn warn(py: Python<'_>, sentences: Vec<String>) -> PyResult<()> {
-    for sentence in sentences {
-        // A text from a table may have any character.
-        let sentence = CString::new(sentence.replace('\0', " "))?;
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &sentence, 3)?;
-    }
-    Ok(())
 }
 
 impl Model {

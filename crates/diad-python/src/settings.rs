@@ -1,8 +1,8 @@
 //! Settings by their names.
 
 use diad::settings::{Kind, Setting, Value};
-use diad::{Learner, Params};
-use pyo3::exceptions::PyTypeError;
+use diad::{Error, Learner, Params};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
@@ -12,7 +12,20 @@ use crate::error::raise;
 pub fn params(preset: &str, given: &Bound<'_, PyDict>, seed: u64) -> PyResult<Params> {
     let given = values(given)?;
     let given = given.iter().map(|(name, value)| (name.as_str(), value.clone()));
-    Ok(Params::of(preset, given).map_err(raise)?.seed(seed))
+    let declared = || Params::declared().iter();
+    Ok(Params::of(preset, given).map_err(|error| raise_setting(error, declared()))?.seed(seed))
+}
+
+/// An error about a setting. A whole number below 0 is one, though none that a count could be.
+fn raise_setting<'a>(error: Error, mut declared: impl Iterator<Item = &'a Setting>) -> PyErr {
+    match &error {
+        Error::SettingKind { name, value, .. } if value.parse::<i64>().is_ok_and(|number| number < 0) => {
+            let range = declared.find(|setting| setting.name == *name).and_then(|setting| setting.range);
+            let must = range.unwrap_or("0 or more");
+            PyValueError::new_err(format!("{name} is {value}, but it must be {must}"))
+        }
+        _ => raise(error),
+    }
 }
 
 /// The way to learn from labels: its name may be given as `learner`.

@@ -163,7 +163,7 @@ def test_seeds(plain):
     [
         ({"trees": 0}, ValueError, "trees is 0, but it must be from 1 to 5000"),
         ({"trees": 2.5}, TypeError, "trees is 2.5, but it must be a whole number"),
-        ({"trees": -1}, TypeError, "trees is -1, but it must be a whole number"),
+        ({"trees": -1}, ValueError, "trees is -1, but it must be from 1 to 5000"),
         ({"dropout": "much"}, TypeError, 'dropout is "much", but it must be a number'),
         ({"dropout": [1]}, TypeError, "dropout is [1], but it must be a number or a word"),
         ({"scale": "odd"}, ValueError, 'scale is "odd", but it must be "linear", "asinh" or "both"'),
@@ -182,6 +182,7 @@ def test_every_setting_of_the_library_is_a_parameter():
     from diad._settings import NAMES
 
     others = {"contamination", "preset", "random_state", "n_jobs", "verbose", "callback", "categorical", "numeric", "ignore"}
+    others |= {"feature_types", "exclude", "monotone_constraints"}
     assert set(diad.DIAD._get_param_names()) == {*NAMES, *others}
     for name in NAMES:
         assert f"\n{name} : " in diad.DIAD.__doc__, name

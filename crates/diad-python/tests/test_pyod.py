@@ -146,3 +146,68 @@ def test_a_file_does_not_hold_the_contamination(fitted, data, tmp_path):
     assert few.threshold_ > diad.load(tmp_path / "m.diad").threshold_
     with pytest.raises(ValueError, match="contamination is 2"):
         diad.load(tmp_path / "m.diad", contamination=2)
+
+
+def test_contamination_may_be_told_by_the_scores(data, tmp_path):
+    detector = diad.DIAD(contamination="auto", **QUICK).fit(data[0])
+    low, high = np.percentile(detector.decision_scores_, [25, 75])
+    assert detector.threshold_ == pytest.approx(high + 3 * (high - low))
+    assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
+    assert 0 < detector.labels_.sum() < 60
+    assert_equal(detector.predict_confidence(data[1]).shape, data[3].shape)
+    detector.save(tmp_path / "m.diad")
+    loaded = diad.load(tmp_path / "m.diad", contamination="auto")
+    assert loaded.threshold_ == pytest.approx(detector.threshold_, rel=0.1)
+    outliers = diad.DIADOutlierDetector(contamination="auto", **QUICK).fit(data[0])
+    assert_array_equal(outliers.predict(data[0]) == -1, detector.labels_ == 1)
+
+
+class Highest:
+    """A threshold as PyThresh has them: the highest scores are outliers."""
+
+    def __init__(self, thresh=None):
+        self.wanted = thresh
+
+    def fit(self, scores):
+        self.labels_ = (scores >= np.sort(scores)[-7]).astype(int)
+        self.thresh_ = self.wanted
+
+
+def test_contamination_may_be_a_threshold_of_pyod(data, tmp_path):
+    detector = diad.DIAD(contamination=Highest(), **QUICK).fit(data[0])
+    assert detector.labels_.sum() == 7
+    assert_array_equal(detector.predict(data[0]), detector.labels_)
+    assert detector.predict_confidence(data[1]).shape == data[3].shape
+    assert "Highest" in repr(detector) and clone(detector).contamination is not None
+    detector.save(tmp_path / "m.diad")
+    with pytest.raises(ValueError, match="give a share or 'auto'"):
+        diad.load(tmp_path / "m.diad", contamination=Highest())
+
+
+def test_feature_importances(data, mixed):
+    detector = diad.DIAD(**QUICK).fit(data[0])
+    assert detector.feature_importances_.shape == (2,)
+    frame = mixed.assign(constant=1.0)
+    shares = diad.DIAD(**QUICK).fit(frame).feature_importances_
+    assert_allclose(shares.sum(), 1)
+    assert shares.shape == (frame.shape[1],) and shares[-1] == 0 and (shares[:-1] > 0).all()
+
+
+def test_explain_outlier(data, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    X = data[0].copy()
+    detector = diad.DIAD(**QUICK).fit(X)
+    row = int(np.argmax(detector.decision_scores_))
+    axes = detector.explain_outlier(row, columns=[1, 0], feature_names=["second", "first"], file_name=str(tmp_path / "row"))
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["second", "first"]
+    widths = [bar.get_width() for bar in axes.patches]
+    assert sum(widths) + detector.intercept_ == pytest.approx(detector.decision_scores_[row], rel=1e-6)
+    assert (tmp_path / "row.png").exists() and len(axes.get_legend().get_texts()) == 2
+    assert detector.explain_outlier(3, data[1]).get_title().startswith("row 3")
+    with pytest.raises(IndexError):
+        detector.explain_outlier(10_000)
+    del X
+    with pytest.raises(ValueError, match="the training table is not around"):
+        detector.explain_outlier(0)

@@ -56,7 +56,7 @@ def test_tuning_again_begins_from_the_untuned_model(few):
 def test_a_tuned_file_cannot_be_tuned_again(few, tmp_path):
     X, _, y = few
     diad.DIAD(**QUICK).fit(X, y).save(tmp_path / "t.diad")
-    with pytest.raises(ValueError, match="the model is tuned already"):
+    with pytest.raises(ValueError, match="the model has been tuned before"):
         diad.load(tmp_path / "t.diad").tune(X, y)
 
 

@@ -87,7 +87,7 @@ impl Data {
             (0..detector.encoder().columns().len()).map(|c| column(explainer, c)).collect();
         let terms: Vec<Term> =
             (0..explainer.terms().len()).map(|t| term(report, t, comparison, &mut columns)).collect();
-        let threshold = explainer.score_quantile(ORDINARY);
+        let threshold = report.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
         Ok(Self {
             model: report.model_name.clone(),
             table: report.table_name.clone(),

@@ -22,8 +22,8 @@ const MOST_CELLS: usize = 30_000;
 /// Places between the ends of an axis, a little beyond which a value may lie; the last stands for a missing number.
 const PLACES: f64 = 65_534.0;
 const BEYOND: f64 = 0.01;
-/// The share of what raises a score that the terms of a group carry.
-const CARRIED: f64 = 0.5;
+/// Rows times terms of the rows that are put into groups, the first ones of the list: all are in memory at once.
+const MOST_GROUPED: usize = 20_000_000;
 
 /// All rows: those of the list, then ordinary ones to compare with.
 #[derive(Debug, Serialize)]
@@ -47,8 +47,8 @@ pub struct RowData {
     /// What the terms that are not listed contribute.
     rest: Packed,
     sentences: Texts,
-    /// The terms that carry the rows of each group, and the group of each listed row.
-    groups: Vec<Vec<usize>>,
+    /// What groups of rows have in common, and the group of each row, the first ones of the list.
+    groups: Vec<String>,
     group_of: Packed,
     ways_out: Vec<WayOut>,
 }
@@ -86,7 +86,6 @@ struct Told {
     terms: Vec<(usize, f64)>,
     rest: f64,
     sentences: Vec<String>,
-    carried_by: Vec<usize>,
 }
 
 impl RowData {
@@ -103,7 +102,9 @@ impl RowData {
         others.dedup();
         let chosen = Chosen { rows, places: (0..listed).chain(others.iter().copied()).collect() };
         let told = explain(explainer, &chosen.table()?)?;
-        let groups = Groups::of(&told[..listed]);
+        let grouped = listed.min(MOST_GROUPED / explainer.terms().len().max(1));
+        let (groups, group_of) =
+            groups(explainer, &Chosen { rows, places: (0..grouped).collect() }.table()?)?;
         let ways_out = (0..detailed).map(|row| {
             let similar = similar[row].and_then(|place| others.binary_search(&place).ok());
             way_out(explainer, rows.table, row, threshold, similar.map(|place| listed + place))
@@ -128,8 +129,8 @@ impl RowData {
                 told.iter().flat_map(|row| row.terms.iter().map(|term| term.1 as f32)),
             ),
             rest: Packed::floats(told.iter().map(|row| row.rest as f32)),
-            group_of: Packed::whole(groups.of_rows.iter().copied(), groups.terms.len()),
-            groups: groups.terms,
+            group_of: Packed::whole(group_of, groups.len()),
+            groups,
             ways_out: ways_out.collect::<Result<_>>()?,
             sentences: told.into_iter().flat_map(|row| row.sentences).collect(),
         })
@@ -229,45 +230,22 @@ fn tell(explainer: &Explainer, explained: &Contributions, batch: &Table, row: us
             explainer.terms()[term].columns().iter().map(|&column| batch.column(column)[row]).collect();
         explainer.describe(term, &values)
     };
-    let raised: f64 = contributions.iter().filter(|value| **value > 0.0).sum();
     Told {
         score: explained.scores()[row],
         terms: shown.iter().map(|&term| (term, contributions[term])).collect(),
         rest: others.iter().map(|&term| contributions[term]).sum(),
         sentences: shown.iter().take(SENTENCES[wordy]).map(sentence).collect(),
-        carried_by: carriers(shown, contributions, raised),
     }
 }
 
-/// The term that raises a score most, and the next one if the first carries less than half of what raises it.
-fn carriers(shown: &[usize], contributions: &[f64], raised: f64) -> Vec<usize> {
-    let mut raising = shown.iter().copied().filter(|&term| contributions[term] > 0.0);
-    let Some(first) = raising.next() else { return Vec::new() };
-    let second = raising.next().filter(|_| contributions[first] < CARRIED * raised);
-    let mut carriers: Vec<usize> = std::iter::once(first).chain(second).collect();
-    carriers.sort_unstable();
-    carriers
-}
-
-/// Rows that the same terms carry.
-struct Groups {
-    terms: Vec<Vec<usize>>,
-    of_rows: Vec<usize>,
-}
-
-impl Groups {
-    fn of(told: &[Told]) -> Self {
-        let mut known = std::collections::HashMap::new();
-        let (mut terms, mut of_rows) = (Vec::new(), Vec::with_capacity(told.len()));
-        for row in told {
-            let group = *known.entry(&row.carried_by).or_insert_with(|| {
-                terms.push(row.carried_by.clone());
-                terms.len() - 1
-            });
-            of_rows.push(group);
-        }
-        Self { terms, of_rows }
+/// What groups of rows have in common, and the group of each row, the first ones of the list.
+fn groups(explainer: &Explainer, rows: &Table) -> Result<(Vec<String>, Vec<usize>)> {
+    let mut of_rows = vec![0; rows.rows()];
+    let found = diad::calibrate::groups(explainer, rows)?;
+    for (place, group) in found.iter().enumerate() {
+        group.members.iter().for_each(|&row| of_rows[row] = place);
     }
+    Ok((found.into_iter().map(|group| group.sentence).collect(), of_rows))
 }
 
 fn way_out(
@@ -289,16 +267,6 @@ fn way_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_term_carries_a_row_or_two_do() {
-        let contributions = [0.5, 3.0, -4.0, 1.0];
-        let shown = [2, 1, 3, 0];
-        assert_eq!(carriers(&shown, &contributions, 4.5), [1]);
-        let contributions = [1.0, 1.1, -4.0, 0.9];
-        assert_eq!(carriers(&[2, 1, 0, 3], &contributions, 3.0), [0, 1]);
-        assert!(carriers(&[2], &[0.0, 0.0, -1.0], 0.0).is_empty());
-    }
 
     #[test]
     fn a_share_is_all_only_if_it_is() {

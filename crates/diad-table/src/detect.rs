@@ -23,7 +23,7 @@ pub(crate) enum Format {
     Csv,
     JsonLines,
     Utf16,
-    /// An archive, as workbooks of Excel are.
+    /// An archive, as Excel workbooks are.
     Zip,
     /// Something that is not read, in words.
     Other(&'static str),

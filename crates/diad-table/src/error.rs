@@ -73,7 +73,7 @@ pub enum Error {
     },
     /// A workbook that cannot be read.
     #[error(
-        "cannot read {} as a workbook of Excel ({}); save it again as .xlsx",
+        "cannot read {} as an Excel workbook ({}); save it again as .xlsx",
         file(path),
         printable(reason)
     )]
@@ -180,7 +180,7 @@ pub enum Error {
     },
     /// A cell is not a date or time.
     #[error(
-        "column {}, {place}: {} is not a time; write times such as 2024-01-31 12:30:00",
+        "column {}, {place}: {} is not a date or time; write it like 2024-01-31 12:30:00",
         quoted(column),
         quoted(cell)
     )]
@@ -193,7 +193,7 @@ pub enum Error {
         cell: String,
     },
     /// A line of a JSON Lines file that is not an object.
-    #[error("line {line} of {} is no row ({reason}); write one object on each line", file(path))]
+    #[error("line {line} of {} is not a row ({reason}); write one object on each line", file(path))]
     JsonLine {
         /// The file.
         path: PathBuf,
@@ -227,7 +227,7 @@ pub enum Error {
         line: u64,
     },
     /// A table with too many columns.
-    #[error("the table has {found} columns, and at most {most} are read; give fewer columns")]
+    #[error("the table has {found} columns, but at most {most} are supported; give fewer columns")]
     TooManyColumns {
         /// Columns found.
         found: usize,
@@ -235,7 +235,7 @@ pub enum Error {
         most: usize,
     },
     /// A column of a Parquet file is of a type that is not read.
-    #[error("column {} is of type {kind}, which is not read; write it as numbers or text", quoted(column))]
+    #[error("column {} has type {kind}, which is not supported; write it as numbers or text", quoted(column))]
     NotNumeric {
         /// The column.
         column: String,
@@ -247,7 +247,7 @@ pub enum Error {
         "label column {}, {place}: {}; write 1 for an anomaly and 0 for a normal row{}",
         quoted(column),
         if cell.is_empty() { "there is no label".to_owned() } else { format!("{} is not a label", quoted(cell)) },
-        if cell.is_empty() { ", or leave rows without a label out" } else { "" }
+        if cell.is_empty() { ", or leave out rows without a label" } else { "" }
     )]
     Label {
         /// The column.
@@ -335,12 +335,14 @@ fn reason(action: &str, source: &io::Error) -> String {
         ErrorKind::NotFound | ErrorKind::NotADirectory => "there is no such file; check the path".into(),
         ErrorKind::IsADirectory => "it is a folder; name a file in it".into(),
         ErrorKind::PermissionDenied => "permission denied; change the permissions or the path".into(),
-        ErrorKind::StorageFull => "the disk is full; make room or name another path".into(),
-        ErrorKind::QuotaExceeded => "your share of the disk is full; make room or name another path".into(),
-        ErrorKind::FileTooLarge => {
-            "the file would be larger than the system allows; name another path".into()
+        ErrorKind::StorageFull => "the disk is full; free some space or choose another path".into(),
+        ErrorKind::QuotaExceeded => {
+            "your disk quota is used up; free some space or choose another path".into()
         }
-        ErrorKind::ReadOnlyFilesystem => "the disk is read-only; name another path".into(),
+        ErrorKind::FileTooLarge => {
+            "the file would be larger than the system allows; choose another path".into()
+        }
+        ErrorKind::ReadOnlyFilesystem => "the disk is read-only; choose another path".into(),
         _ => source.to_string(),
     }
 }
@@ -349,8 +351,8 @@ fn reason(action: &str, source: &io::Error) -> String {
 fn renaming(others: &[String]) -> String {
     match others.len() {
         0 => String::new(),
-        1 => format!("if its column {} is meant, rename it; else ", list(others)),
-        _ => format!("if one of its columns {} is meant, rename it; else ", list(others)),
+        1 => format!("if you meant its column {}, rename it; otherwise ", list(others)),
+        _ => format!("if you meant one of its columns {}, rename it; otherwise ", list(others)),
     }
 }
 

@@ -123,7 +123,7 @@ fn workbook<'a>(
     _sheet: Option<&str>,
     _selection: &Selection,
 ) -> Result<Box<dyn Reader + 'a>> {
-    let kind = "an archive or a workbook of Excel, which this build does not read";
+    let kind = "an archive or an Excel workbook, which this build does not read";
     Err(Error::FileKind { path: path.to_owned(), kind })
 }
 

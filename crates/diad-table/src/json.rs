@@ -217,13 +217,16 @@ mod tests {
         for (text, message) in [
             (
                 "{\"a\":1}\n[1]\n",
-                "line 2 of t.jsonl is no row (it is not an object); write one object on each line",
+                "line 2 of t.jsonl is not a row (it is not an object); write one object on each line",
             ),
             (
                 "{\"a\":1}\n{\"a\":\n",
-                "line 2 of t.jsonl is no row (it is cut off); write one object on each line",
+                "line 2 of t.jsonl is not a row (it is cut off); write one object on each line",
             ),
-            ("{\"a\":1}\nx\n", "line 2 of t.jsonl is no row (it is not JSON); write one object on each line"),
+            (
+                "{\"a\":1}\nx\n",
+                "line 2 of t.jsonl is not a row (it is not JSON); write one object on each line",
+            ),
             (
                 "{\"a\":1}\n{\"a\":[1,2]}\n",
                 "column \"a\", line 2: the value is a list or an object; write a number or a text",

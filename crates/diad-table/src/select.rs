@@ -102,6 +102,35 @@ impl Selection {
         self.with_label(name)
     }
 
+    /// Also reads these columns, after the others, as the text that they are written in. Those that are read anyway stay as they are.
+    #[must_use]
+    pub fn and_texts<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        for name in names.into_iter().map(Into::into) {
+            if let Columns::Only(known) = &mut self.columns
+                && !known.contains(&name)
+                && self.label.as_ref() != Some(&name)
+            {
+                known.push(name.clone());
+                self.kinds.insert(name, (ReadAs::Texts, None));
+            }
+        }
+        self
+    }
+
+    /// Also reads every other column, as the text that it is written in. Columns come in the order of the table.
+    #[must_use]
+    pub fn and_all_texts(mut self) -> Self {
+        // What was to be found out by itself still is.
+        if let Columns::Only(known) = std::mem::replace(&mut self.columns, Columns::Except(Vec::new())) {
+            let found = (self.others, None);
+            known.into_iter().for_each(|name| {
+                self.kinds.entry(name).or_insert_with(|| found.clone());
+            });
+        }
+        self.others = ReadAs::Texts;
+        self
+    }
+
     /// Reads column `name` as what is said instead of what is found in it.
     pub fn reading(mut self, name: impl Into<String>, read_as: ReadAs) -> Self {
         self.kinds.insert(name.into(), (read_as, None));

@@ -131,7 +131,7 @@ fn columns_are_read_as_asked() {
     let error = read("zstd.feather", &Selection::all()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "column \"list\" is of type list, which is not read; write it as numbers or text"
+        "column \"list\" has type list, which is not supported; write it as numbers or text"
     );
 }
 

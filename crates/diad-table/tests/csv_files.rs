@@ -1,21 +1,15 @@
 //! CSV files: what was written is read again, and no bytes make the reader panic.
 
+mod common;
+
 use std::fmt::Write;
 use std::path::Path;
 
 use diad_table::{Error, Result};
-use diad_table::{FileSource, Selection, Source, Table};
+use diad_table::{Selection, Table};
 use proptest::prelude::*;
 
-fn read(path: &Path, selection: &Selection) -> Result<Vec<Table>> {
-    let source = FileSource::new(path);
-    let mut reader = source.open(selection)?;
-    let mut batches = Vec::new();
-    while let Some(batch) = reader.next_batch()? {
-        batches.push(batch);
-    }
-    Ok(batches)
-}
+use common::read;
 
 /// Reads `content` from a file.
 fn read_bytes(content: &[u8], selection: &Selection) -> Result<Vec<Table>> {

@@ -3,31 +3,24 @@
 #![cfg(feature = "parquet")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot write its file may panic")]
 
+mod common;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diad_table::{BATCH_ROWS, FileSource, ReadAs, Selection, Source, Table, Values};
-use diad_table::{Error, Result};
+use diad_table::{BATCH_ROWS, Error, FileSource, ReadAs, Selection, Source, Table, Values};
 use parquet::basic::Compression;
 use parquet::data_type::DoubleType;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
+use common::read;
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
-}
-
-fn read(path: &Path, selection: &Selection) -> Result<Vec<Table>> {
-    let source = FileSource::new(path);
-    let mut reader = source.open(selection)?;
-    let mut batches = Vec::new();
-    while let Some(batch) = reader.next_batch()? {
-        batches.push(batch);
-    }
-    Ok(batches)
 }
 
 fn column(batches: &[Table], name: &str) -> Vec<f64> {

@@ -10,7 +10,7 @@ pub struct Curve {
     pub nodes: Vec<f32>,
     /// Its values there.
     pub values: Vec<f32>,
-    /// By how much it rises for each unit below the first node and above the last one.
+    /// Its rise per unit below the first node and above the last one.
     pub beyond: [f32; 2],
 }
 
@@ -34,7 +34,7 @@ pub struct Functions {
     pub grids: Vec<Grid>,
 }
 
-/// So many equally spaced nodes from -1 to 1.
+/// Equally spaced nodes from -1 to 1.
 pub fn spaced(nodes: usize) -> Vec<f32> {
     (0..nodes).map(|node| (node as f32 * 2.0 - (nodes - 1) as f32) / (nodes - 1) as f32).collect()
 }
@@ -77,7 +77,7 @@ impl Grid {
 }
 
 impl Functions {
-    /// Adds other functions so many times. Curves and grids of the same features and nodes become one.
+    /// Adds other functions times a factor. Curves and grids of the same features and nodes become one.
     pub fn add(&mut self, other: &Self, factor: f32) {
         let plus = |values: &mut [f32], more: &[f32]| {
             values.iter_mut().zip(more).for_each(|(value, more)| *value += factor * more);
@@ -104,7 +104,7 @@ impl Functions {
         }
     }
 
-    /// The least the sum can be, whatever the row.
+    /// The smallest value the sum can have for any row.
     pub fn least(&self) -> f64 {
         let least = |values: &[f32]| values.iter().copied().fold(f32::INFINITY, f32::min);
         let curves = self.curves.iter().map(|curve| f64::from(least(&curve.values)));

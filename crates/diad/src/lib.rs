@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod alert;
+pub mod calibrate;
+mod calibration;
 mod checkpoint;
+mod edit;
 pub mod encode;
 mod error;
 pub mod explain;
@@ -20,18 +24,23 @@ mod recipe;
 mod rng;
 mod score;
 pub mod settings;
+#[cfg(test)]
+mod tests;
 mod train;
 mod tune;
 mod whole;
 
+pub use alert::{Alert, Period};
+pub use calibration::{Calibration, PValue};
 pub use checkpoint::Checkpoints;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
 pub use diad_table as table;
+pub use edit::Edit;
 pub use error::{CheckpointFault, Dialect, Error, ModelFault, Result};
 pub use fit::{Fitting, Training};
 pub use origin::{Digest, Origin};
 pub use score::Detector;
 pub use settings::{DescentParams, FunctionParams, Learner, Loss, Params, Scale};
 pub use train::{Progress, Work};
-pub use tune::{Labelled, TuneProgress, Tuned, Tuning};
+pub use tune::{Labelled, NamedLabels, TuneProgress, Tuned, Tuning};
 pub use whole::WholeFile;

@@ -52,6 +52,64 @@ pub fn average_precision(labels: &[bool], scores: &[f32]) -> Option<f64> {
     Some(sum / anomalies as f64)
 }
 
+/// An interval that the average precision lies in with 95 %, had the rows been drawn anew: by 400 bootstrap samples, the same every time.
+/// `None` if there are no anomalies.
+///
+/// ```
+/// let labels: Vec<bool> = (0..500).map(|i| i % 10 == 0).collect();
+/// let scores: Vec<f32> = (0..500).map(|i| if i % 10 == 0 { 5.0 } else { 0.0 } + (i * 37 % 101) as f32 / 20.0).collect();
+/// let ap = diad::metrics::average_precision(&labels, &scores).unwrap();
+/// let [low, high] = diad::metrics::average_precision_interval(&labels, &scores).unwrap();
+/// assert!(low < ap && ap < high && high - low < 0.3);
+/// ```
+///
+/// # Panics
+/// If there is not one score per label.
+pub fn average_precision_interval(labels: &[bool], scores: &[f32]) -> Option<[f64; 2]> {
+    const SAMPLES: u64 = 400;
+    assert_eq!(labels.len(), scores.len(), "one score per label");
+    count(labels)?;
+    let order = top(scores, scores.len());
+    let sample = |number: u64| {
+        let mut state = number.wrapping_mul(0xD1B5_4A32_D192_ED03);
+        // Rows of equal score count together; each row comes as often as a Poisson number of mean 1 says.
+        let (mut sum, mut found, mut rows, mut place) = (0.0, 0.0, 0.0, 0);
+        while place < order.len() {
+            let (score, mut here) = (scores[order[place]], 0.0);
+            while let Some(&row) = order.get(place).filter(|&&row| scores[row] == score) {
+                let times = poisson(&mut state);
+                rows += times;
+                here += if labels[row] { times } else { 0.0 };
+                place += 1;
+            }
+            found += here;
+            if rows > 0.0 {
+                sum += here * (found / rows);
+            }
+        }
+        if found > 0.0 { sum / found } else { 0.0 }
+    };
+    let mut found: Vec<f64> = (1..=SAMPLES).map(sample).collect();
+    found.sort_by(f64::total_cmp);
+    Some([found[(SAMPLES / 40) as usize], found[(SAMPLES - 1 - SAMPLES / 40) as usize]])
+}
+
+/// A Poisson number of mean 1, from a SplitMix64 stream.
+fn poisson(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
+    let (mut share, mut term, mut number) = (libm::exp(-1.0), libm::exp(-1.0), 0.0);
+    while unit >= share && number < 20.0 {
+        number += 1.0;
+        term /= number;
+        share += term;
+    }
+    number
+}
+
 /// The rows with the highest scores, the highest first; of equal scores, the earlier row.
 ///
 /// ```

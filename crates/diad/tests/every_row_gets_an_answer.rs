@@ -167,7 +167,7 @@ fn a_strict_detector_refuses() {
         (
             1,
             "",
-            "column \"size\", line 4: the value is missing, which it was in no training row; fill it in or remove the row",
+            "column \"size\", line 4: the value is missing, but this column had no gaps in training; fill it in or remove the row",
         ),
         (0, "inf", "column \"amount\", line 4: the value is infinite; correct it or remove the row"),
     ] {

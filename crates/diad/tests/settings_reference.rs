@@ -64,7 +64,10 @@ fn reference() -> String {
 
 /// A name as a type has it.
 fn capital(name: &str) -> String {
-    name.char_indices().map(|(i, c)| if i == 0 { c.to_ascii_uppercase() } else { c }).collect()
+    let capital = |part: &str| {
+        part.char_indices().map(|(i, c)| if i == 0 { c.to_ascii_uppercase() } else { c }).collect::<String>()
+    };
+    name.split('_').map(capital).collect()
 }
 
 fn python_type(setting: &Setting) -> String {

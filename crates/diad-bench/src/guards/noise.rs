@@ -77,20 +77,16 @@ impl Study for Noise {
         };
         let pairs: Vec<_> = sets()?.into_iter().filter_map(pair).collect();
         let grid = grid(&pairs, &PaperTable::unsupervised()?, &PaperTable::noise()?);
-        let commits = pairs.iter().flat_map(|pair| pair.clean.iter().chain([&pair.noisy]));
+        let summaries = pairs.into_iter().flat_map(|pair| pair.clean.into_iter().chain([pair.noisy]));
+        let commits = summaries.flat_map(|summary| summary.commits);
         let text = format!(
             "# With noise\n\nROC-AUC in % without labels, with and without {COLUMNS} columns of noise, uniform on [-1, 1], \
              drawn anew for each seed: mean ± standard error over the seeds. AP is our average precision in %. The columns \
              from DIAD on are the paper's figures; it shows two sets with noise.\n\n{}",
             grid.markdown(1)
         );
-        Ok(Page {
-            text,
-            commands: vec![bench.command(&format!("noise --data DIR --seeds {}", bench.seeds(SEEDS)))],
-            commits: commits.flat_map(|summary| summary.commits.clone()).collect(),
-            csv: grid,
-            picture: None,
-        })
+        let command = bench.command(&format!("noise --data DIR --seeds {}", bench.seeds(SEEDS)));
+        Ok(Page::new(text, grid, command, commits))
     }
 }
 

@@ -40,15 +40,10 @@ pub struct Peers {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PeerRun {
     method: String,
-    version: String,
     set: String,
     seed: u64,
-    auc: f64,
-    ap: f64,
-    fit_seconds: f64,
-    score_seconds: f64,
-    fitted_rows: usize,
-    rows: usize,
+    #[serde(flatten)]
+    found: PeerAnswer,
     commit: String,
     cpu: String,
 }
@@ -87,25 +82,20 @@ impl Study for Peers {
         };
         let Job { method, set, seed } = *job;
         let request = serde_json::json!({ "method": method, "table": bench.path(&set)?, "seed": seed });
-        let Some(answer) = worker.figures::<PeerAnswer>(&request)? else { return Ok(None) };
-        Ok(Some(PeerRun {
+        let found: Option<PeerAnswer> = worker.figures(&request)?;
+        let (commit, cpu) = (bench.commit.clone(), environment::machine());
+        Ok(found.map(|found| PeerRun {
             method: method.into(),
-            version: answer.version,
             set: set.name.into(),
             seed,
-            auc: answer.auc,
-            ap: answer.ap,
-            fit_seconds: answer.fit_seconds,
-            score_seconds: answer.score_seconds,
-            fitted_rows: answer.fitted_rows,
-            rows: answer.rows,
-            commit: bench.commit.clone(),
-            cpu: environment::machine(),
+            found,
+            commit,
+            cpu,
         }))
     }
 
     fn words(run: &PeerRun) -> String {
-        let PeerRun { method, set, seed, auc, ap, .. } = run;
+        let PeerRun { method, set, seed, found: PeerAnswer { auc, ap, .. }, .. } = run;
         format!("{method} on {set}, seed {seed}: AUC {auc:.2}, AP {ap:.2}")
     }
 
@@ -120,8 +110,8 @@ impl Study for Peers {
              with all of them it divides by zero where columns depend on each other. {} are fitted on a sample of {SAMPLE} rows where a set has more. Ranks are over the \
              columns of the table.\n\n## ROC-AUC in %\n\n{}\n## Average precision in %\n\n{}",
             SAMPLED.join(" and "),
-            grid(&runs, |run| run.auc).markdown(1),
-            grid(&runs, |run| run.ap).markdown(1)
+            grid(&runs, |run| run.found.auc).markdown(1),
+            grid(&runs, |run| run.found.ap).markdown(1)
         );
         Ok(Page {
             text,
@@ -148,15 +138,17 @@ fn ours(bench: &Bench) -> Result<Vec<PeerRun>> {
     let runs: Vec<Run> = bench.rows(Unsupervised::NAME)?;
     let run = |run: Run| PeerRun {
         method: OURS.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
         set: run.set,
         seed: run.seed,
-        auc: run.auc,
-        ap: run.ap,
-        fit_seconds: run.fit_seconds,
-        score_seconds: 0.0,
-        fitted_rows: run.rows,
-        rows: run.rows,
+        found: PeerAnswer {
+            version: env!("CARGO_PKG_VERSION").into(),
+            auc: run.auc,
+            ap: run.ap,
+            fit_seconds: run.fit_seconds,
+            fitted_rows: run.rows,
+            rows: run.rows,
+            ..PeerAnswer::default()
+        },
         commit: run.commit,
         cpu: run.cpu,
     };
@@ -225,12 +217,12 @@ fn csv(runs: &[PeerRun]) -> Grid {
             grid.push([
                 set.name.to_string(),
                 method.to_string(),
-                first.version.clone(),
+                first.found.version.clone(),
                 of_method.len().to_string(),
-                number(average(runs, method, set, |run| run.auc), 3),
-                number(average(runs, method, set, |run| run.ap), 3),
-                first.fitted_rows.to_string(),
-                first.rows.to_string(),
+                number(average(runs, method, set, |run| run.found.auc), 3),
+                number(average(runs, method, set, |run| run.found.ap), 3),
+                first.found.fitted_rows.to_string(),
+                first.found.rows.to_string(),
             ]);
         }
     }
@@ -242,20 +234,9 @@ mod tests {
     use super::*;
 
     fn sample(method: &str, set: &str, seed: u64, auc: f64) -> PeerRun {
-        PeerRun {
-            method: method.into(),
-            version: "1".into(),
-            set: set.into(),
-            seed,
-            auc,
-            ap: 1.0,
-            fit_seconds: 0.0,
-            score_seconds: 0.0,
-            fitted_rows: 1,
-            rows: 1,
-            commit: "c1".into(),
-            cpu: "a CPU".into(),
-        }
+        let found = PeerAnswer { auc, ap: 1.0, ..PeerAnswer::default() };
+        let (commit, cpu) = ("c1".into(), "a CPU".into());
+        PeerRun { method: method.into(), set: set.into(), seed, found, commit, cpu }
     }
 
     #[test]
@@ -275,7 +256,7 @@ mod tests {
             sample("isotree", "thyroid", 0, 85.0),
             sample("ECOD", "vowels", 0, 50.0),
         ];
-        let text = grid(&runs, |run| run.auc).markdown(1);
+        let text = grid(&runs, |run| run.found.auc).markdown(1);
         assert!(text.contains("| vowels | – | 65.0 | – | – | – | 50.0 |"), "{text}");
         assert!(text.contains("| **average, 2 of the paper's sets** | – | 75.0 | – | – | – | – |"), "{text}");
     }
@@ -289,7 +270,7 @@ mod tests {
             sample("isotree", "thyroid", 0, 90.0),
             sample("ECOD", "vowels", 0, 99.0),
         ];
-        let text = grid(&runs, |run| run.auc).markdown(1);
+        let text = grid(&runs, |run| run.found.auc).markdown(1);
         assert!(
             text.contains("| **mean rank, 2 of the paper's sets** | 1.8 | 1.2 | – | – | – | – |"),
             "{text}"

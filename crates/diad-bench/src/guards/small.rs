@@ -123,13 +123,8 @@ impl Study for Small {
              sets. Single sets are in small.csv.\n\n{}",
             overview(&runs).markdown(1)
         );
-        Ok(Page {
-            text,
-            commands: vec![bench.command(&format!("small --data DIR --seeds {}", bench.seeds(SEEDS)))],
-            csv: details(&runs),
-            commits: runs.into_iter().map(|run| run.commit).collect(),
-            picture: None,
-        })
+        let command = bench.command(&format!("small --data DIR --seeds {}", bench.seeds(SEEDS)));
+        Ok(Page::new(text, details(&runs), command, runs.into_iter().map(|run| run.commit)))
     }
 }
 

@@ -49,15 +49,10 @@ impl Study for Unsupervised {
         let filter = Filter { noise: 0, settings: &bench.settings, seeds: bench.seeds(SEEDS) };
         let done: Vec<_> = sets::SETS.iter().filter_map(|set| summarise(&runs, *set, &filter)).collect();
         let extra = if done.iter().any(|summary| summary.set.extra) { " --extra" } else { "" };
-        let command = format!("unsupervised --data DIR --seeds {}{extra}", filter.seeds);
+        let command = bench.command(&format!("unsupervised --data DIR --seeds {}{extra}", filter.seeds));
         let paper = PaperTable::unsupervised()?;
-        Ok(Page {
-            text: text(&done, &paper),
-            commands: vec![bench.command(&command)],
-            commits: done.iter().flat_map(|summary| summary.commits.clone()).collect(),
-            csv: csv(&done, &paper),
-            picture: None,
-        })
+        let (text, csv) = (text(&done, &paper), csv(&done, &paper));
+        Ok(Page::new(text, csv, command, done.into_iter().flat_map(|summary| summary.commits)))
     }
 }
 

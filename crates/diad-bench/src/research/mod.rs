@@ -1,3 +1,4 @@
-//! How the settings were found: searches and ablations. Nothing here is run to guard against regressions.
+//! How the settings were found: searches and ablations, and the whole paper by one command. Nothing here is run to guard against regressions.
 
+pub mod reproduce;
 pub mod tuning;

@@ -1,6 +1,6 @@
 //! What each part of tuning is good for, and smaller validation parts.
 
-use diad::{DescentParams, Loss};
+use diad::{DescentParams, Learner, Loss};
 
 use crate::guards::few_labels::Topic;
 use crate::guards::few_labels::tables::{PaperRow, Results, plain};
@@ -36,6 +36,14 @@ fn descent(loss: Loss) -> DescentParams {
     DescentParams::default().loss(loss).margin(0.0)
 }
 
+/// Both losses with each of the paper's learning rates.
+fn searched() -> Vec<Learner> {
+    [5e-3, 2e-3, 1e-3, 5e-4]
+        .into_iter()
+        .flat_map(|rate| [Loss::Auc, Loss::Bce].map(|loss| descent(loss).learning_rate(rate).into()))
+        .collect()
+}
+
 impl Topic for Ablation {
     const NAME: &'static str = "ablation";
 
@@ -55,6 +63,10 @@ impl Topic for Ablation {
             Variant {
                 learners: vec![descent(Loss::Auc).into(), descent(Loss::Bce).into()],
                 ..Variant::new("descent, both losses", descent(Loss::Auc), ALL)
+            },
+            Variant {
+                learners: searched(),
+                ..Variant::new("descent, the paper's search", descent(Loss::Auc), ALL)
             },
             Variant::new("descent, only AUC", descent(Loss::Auc), ALL),
             Variant::new("descent, only BCE", descent(Loss::Bce), ALL),

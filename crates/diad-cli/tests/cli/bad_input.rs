@@ -196,11 +196,11 @@ fn a_table_that_does_not_match_the_model() {
     let folder = Folder::with_model();
     folder.write("other.csv", "y,z\n1,2\n");
     let score = |output| folder.diad(&["score", "model.diad", "other.csv", "-o", output, "--strict"]).fails();
-    assert_snapshot!(score("s.csv"), @r#"diad: the table lacks column "x" of the model; if its column "z" is meant, rename it; else give a table with all columns the model was trained on"#);
+    assert_snapshot!(score("s.csv"), @r#"diad: the table lacks column "x" of the model; if you meant its column "z", rename it; otherwise give a table with all columns the model was trained on"#);
     assert_eq!(score("s.csv"), score("s.parquet"));
     assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");
-    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing, which it was in no training row; fill it in or remove the row"#);
+    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3: the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
     for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y\n1\n", ",y\n1,2\n"] {
         folder.write("other.csv", bad);
         let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y", "--strict"]).fails();
@@ -215,7 +215,7 @@ fn a_table_that_does_not_match_the_model() {
 fn an_output_for_scores_of_an_unknown_kind() {
     let folder = Folder::with_model();
     let score = |output| folder.diad(&["score", "model.diad", "table.csv", "-o", output]).fails();
-    assert_snapshot!(score("scores.xlsx"), @"diad: cannot write scores.xlsx: its name must end in .csv or .parquet");
+    assert_snapshot!(score("scores.txt"), @"diad: cannot write scores.txt: its name must end in .csv, .jsonl, .parquet or .xlsx");
     assert_snapshot!(score("no/scores.csv"), @"diad: cannot write no/scores.csv: its folder does not exist; create it");
     assert_snapshot!(score("table.csv"), @"diad: table.csv is read and written at once; name another output");
 }
@@ -231,7 +231,7 @@ fn labels_that_are_not_labels() {
     assert_snapshot!(eval("x,y,l\n1,2,maybe\n", "l"), @r#"diad: label column "l", line 2: "maybe" is not a label; write 1 for an anomaly and 0 for a normal row"#);
     assert_snapshot!(eval("x,y,l\n1,2,\n1,3,\n", "l"), @r#"diad: label column "l" is empty in all 2 rows; label some of them"#);
     let report = folder.diad(&["report", "model.diad", "t.csv", "--label", "l", "-o", "r.html"]).fails();
-    assert_snapshot!(report, @r#"diad: label column "l", line 2: there is no label; write 1 for an anomaly and 0 for a normal row, or leave rows without a label out"#);
+    assert_snapshot!(report, @r#"diad: label column "l", line 2: there is no label; write 1 for an anomaly and 0 for a normal row, or leave out rows without a label"#);
     assert_snapshot!(eval("x,y,l\n1,2,no\n1,2,no\n", "l"), @r#"diad: label column "l" is 0 in all 2 rows; give a table with both anomalies and normal rows"#);
     assert_snapshot!(eval("x,y,l\n1,2,0\n", "fraud"), @r#"diad: the table has no column "fraud"; its columns are "x", "y", "l""#);
     assert_snapshot!(eval("x,y,l\n1,2,0\n", "x"), @r#"diad: the model was trained with column "x" as a feature; train it again with --label x"#);

@@ -144,12 +144,12 @@ fn a_checkpoint_of_another_fit_is_refused() {
     while !folder.path("progress/fit.checkpoint").exists() && started.elapsed() < Duration::from_secs(30) {
         thread::sleep(Duration::from_millis(20));
     }
-    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot go on from progress/fit.checkpoint: another fit is using its folder; wait for it, or name another folder");
+    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot resume from progress/fit.checkpoint: another fit is using its folder; wait for it to finish, or choose another folder");
     child.kill().expect("a process");
     child.wait().expect("an end");
-    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot go on from progress/fit.checkpoint: it is from a fit of another table or with other settings; name another folder, or delete the file to start from the beginning");
+    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot resume from progress/fit.checkpoint: it is from a fit of another table or with other settings; choose another folder, or delete the file to start over");
     folder.write("progress/fit.checkpoint", "rubbish");
-    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot go on from progress/fit.checkpoint: it is damaged, or another version of diad wrote it; delete the file to start from the beginning");
+    assert_snapshot!(folder.diad(&args(&[])).fails(), @"diad: cannot resume from progress/fit.checkpoint: it is damaged, or another version of diad wrote it; delete the file to start over");
     folder.write("file", "");
     assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--checkpoint", "file"]).fails(), @"diad: cannot write to file: it is a file; name a folder");
     assert_snapshot!(folder.diad(&["fit", "t.csv", "-o", "m.diad", "--checkpoint-every", "1"]).fails(), @"diad: the following required arguments were not provided: --checkpoint <DIR>; try --help");
@@ -166,6 +166,6 @@ fn ctrl_c_keeps_the_last_step() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
     let output = child.wait_with_output().expect("an end");
     assert_eq!(output.status.code(), Some(130));
-    assert_snapshot!(String::from_utf8(output.stderr).expect("text"), @"diad: stopped before it finished; give the same command again to go on");
+    assert_snapshot!(String::from_utf8(output.stderr).expect("text"), @"diad: stopped before it finished; run the same command again to resume");
     assert!(folder.path("progress/fit.checkpoint").exists());
 }

@@ -6,11 +6,13 @@ use insta::assert_snapshot;
 /// The scores in a CSV file, after a check of its rows.
 fn scores(csv: &str) -> Vec<f32> {
     let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("row,score"));
+    assert_eq!(lines.next(), Some("row,score,percentile,p_value,severity"));
     let score = |(row, line): (usize, &str)| {
-        let (number, score) = line.split_once(',').expect("two cells");
-        assert_eq!(number.parse(), Ok(row));
-        score.parse().expect("a number")
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!((cells.len(), cells[0].parse()), (5, Ok(row)));
+        let [percentile, p] = [cells[2], cells[3]].map(|cell| cell.parse::<f64>().expect("a number"));
+        assert!((percentile - 100.0 * (1.0 - p)).abs() < 1e-6 && p > 0.0 && p <= 1.0, "{line}");
+        cells[1].parse().expect("a number")
     };
     lines.enumerate().map(score).collect()
 }
@@ -161,6 +163,7 @@ fn info_shows_settings_and_columns() {
     assert!(identity.starts_with("identity ") && identity.len() == 9 + 32, "{identity}");
     assert_snapshot!(rest, @r"
     trained on 100 rows and 2 columns
+    calibrated by 100 rows held out
     scored exactly
 
     Settings
@@ -182,9 +185,13 @@ fn info_shows_settings_and_columns() {
       warmup           10
       learning-rate    0.001
       anneal           10
+      annealing        linear
       min-temperature  0.1
+      final-splits     soft
+      match-gradient   both
       smoothing        50.0
       damping          0.1
+      leaf-scale       layer
       dropout          0.75
       seed             0
 

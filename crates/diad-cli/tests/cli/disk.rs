@@ -26,7 +26,7 @@ fn nothing_half_written_is_left_when_there_is_no_room() {
     folder.write("old.csv", "old");
     folder.write("old.diad", "old");
     let files = folder.files();
-    let limit = "the file would be larger than the system allows; name another path\n";
+    let limit = "the file would be larger than the system allows; choose another path\n";
     for (name, args) in [
         ("new.diad", "fit table.csv -o new.diad --ignore name --steps 2"),
         ("old.diad", "fit table.csv -o old.diad --ignore name --steps 2"),
@@ -62,7 +62,7 @@ fn a_full_disk_behind_standard_output_is_said() {
         let answer = limited(&folder, 1000, &format!("{args} > /dev/full"));
         assert_eq!(
             answer.fails(),
-            "diad: cannot write standard output: the disk is full; make room or name another path\n"
+            "diad: cannot write standard output: the disk is full; free some space or choose another path\n"
         );
     }
 }
@@ -82,7 +82,7 @@ fn a_folder_that_may_not_be_written_to_is_said() {
         let permission = "permission denied; change the permissions or the path\n";
         assert!(
             sentence.ends_with(permission)
-                || sentence.ends_with("the disk is read-only; name another path\n"),
+                || sentence.ends_with("the disk is read-only; choose another path\n"),
             "{sentence}"
         );
     }

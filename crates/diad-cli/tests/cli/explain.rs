@@ -125,9 +125,9 @@ fn tables_and_models_that_do_not_fit() {
     let files = folder.files();
     let explain = |table| folder.diad(&["explain", "model.diad", table, "--strict"]).fails();
     let report = |table| folder.diad(&["report", "model.diad", table, "-o", "r.html", "--strict"]).fails();
-    assert_snapshot!(explain("other.csv"), @r#"diad: the table lacks column "x" of the model; if its column "z" is meant, rename it; else give a table with all columns the model was trained on"#);
+    assert_snapshot!(explain("other.csv"), @r#"diad: the table lacks column "x" of the model; if you meant its column "z", rename it; otherwise give a table with all columns the model was trained on"#);
     assert_snapshot!(explain("empty.csv"), @"diad: empty.csv has no rows, only column names; give a table with rows");
-    assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2: the value is missing, which it was in no training row; fill it in or remove the row"#);
+    assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2: the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
     for table in ["other.csv", "empty.csv", "gap.csv"] {
         assert_eq!(explain(table), report(table));
     }
@@ -136,7 +136,7 @@ fn tables_and_models_that_do_not_fit() {
     let plots = ["explain", "model.diad", "table.csv", "--plots", "p", "--before", "unrelated.diad"];
     assert_eq!(folder.diad(&plots).fails(), folder.diad(&before).fails());
     let rows = ["explain", "model.diad", "table.csv", "--rows", "3,100"];
-    assert_snapshot!(folder.diad(&rows).fails(), @"diad: there is no row 100; the table has 100 rows, and the first is row 0");
+    assert_snapshot!(folder.diad(&rows).fails(), @"diad: there is no row 100; the table has 100 rows, numbered from 0");
     let threshold = ["explain", "model.diad", "table.csv", "--threshold", "nan"];
     assert_snapshot!(folder.diad(&threshold).fails(), @"diad: the threshold must be a number");
     let plots = ["explain", "model.diad", "table.csv", "--plots", "table.csv"];

@@ -111,7 +111,10 @@ fn a_closed_standard_output_is_an_error_if_results_go_there() {
     for line in ["$DIAD score model.diad table.csv -o - >&-", "$DIAD explain model.diad table.csv >&-"] {
         let (code, said) = shell(&folder, line);
         assert_eq!(code, Some(2), "{line}");
-        assert_eq!(said, "diad: cannot write to standard output: it is closed; give it a place to go\n");
+        assert_eq!(
+            said,
+            "diad: cannot write to standard output: it is closed; redirect it to a file or a pipe\n"
+        );
     }
     for line in
         ["$DIAD score model.diad table.csv -o s.csv >&-", "$DIAD score model.diad table.csv -o - > /dev/null"]

@@ -1,5 +1,6 @@
 //! The `diad` program as a user meets it.
 
+mod alerts;
 mod bad_input;
 mod catalogue;
 mod checkpoint;

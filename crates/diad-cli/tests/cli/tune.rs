@@ -95,7 +95,7 @@ fn labels_that_cannot_be_learned_from() {
     };
     assert_snapshot!(with("x,y,label\n1,2,0\n1,3,\n"), @"diad: no row is labelled as an anomaly; label at least one row with 1");
     assert_snapshot!(with("x,y,label\n1,2,0\n1,2,2\n"), @r#"diad: label column "label", line 3: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
-    assert_snapshot!(with("x,y,label\n1,2,1\n"), @"diad: there are only anomalies; label normal rows with 0, or add rows whose label is empty, which then stand in for them");
+    assert_snapshot!(with("x,y,label\n1,2,1\n"), @"diad: all labelled rows are anomalies; label some normal rows with 0, or add rows with an empty label to stand in for them");
     assert_snapshot!(with("x,label\n1,1\n2,0\n"), @r#"diad: the table lacks column "y" of the model; give a table with all columns the model was trained on"#);
     assert_snapshot!(with("x,y\n1,1\n"), @r#"diad: the table has no column "label"; its columns are "x", "y""#);
     let labels = "x,y,label\n1,2,1\n0,1,0\n0.5,1,0\n";
@@ -112,12 +112,12 @@ fn labels_that_cannot_be_learned_from() {
     let same =
         folder.diad(&["tune", "model.diad", "labels.csv", "--label", "label", "-o", "model.diad"]).fails();
     assert_snapshot!(same, @"diad: model.diad is read and written at once; name another output");
-    assert_snapshot!(folder.diad(&["tune", "model.diad", "labels.csv", "--label", "x", "-o", "t.diad"]).fails(), @r#"diad: the model looks at column "x", so it cannot be the label; fit the model without it"#);
+    assert_snapshot!(folder.diad(&["tune", "model.diad", "labels.csv", "--label", "x", "-o", "t.diad"]).fails(), @r#"diad: column "x" is a feature of the model, so it cannot be the label; fit the model without it"#);
     assert_eq!(folder.files(), ["labels.csv", "model.diad", "table.csv", "valid.csv"]);
     tune(&folder, &[]).succeeds();
     let again =
         folder.diad(&["tune", "tuned.diad", "labels.csv", "--label", "label", "-o", "t.diad"]).fails();
-    assert!(again.contains("the model is tuned already; tune the model it came from"), "{again}");
+    assert!(again.contains("the model has been tuned before; tune the original model"), "{again}");
     assert!(folder.read("model.diad") == model);
 }
 

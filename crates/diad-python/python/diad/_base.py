@@ -1,57 +1,88 @@
-"""What both detectors share: the settings, the model, files and explanations."""
+"""What both detectors share: the settings, fitting and tuning, and files."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from typing import TYPE_CHECKING
+import pickle
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._convert import Asked, known_labels, labels_of, not_fitted, seed_of, threads_of, write_whole
-from ._diad import Model
-from ._explain import GlobalExplanation, LocalExplanation
+from ._convert import columns_of, labels_of, not_fitted, seed_of, threads_of, typed_columns, warn, weighted_rows
+from ._diad import Frame, Held, Model, hold, take
+from ._editing import Editing
+from ._explaining import Explaining
 from ._progress import Progress
-from ._settings import NAMES
+from ._settings import NAMES, restored
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self, Unpack
 
-    from ._types import Callback, Floats, Labels, Names, Path, Preset, Scale, Seed, Table, TuneSettings
+    from ._types import (
+        Annealing,
+        Callback,
+        Columns,
+        Contamination,
+        FeatureTypes,
+        FinalSplits,
+        Floats,
+        Labels,
+        LeafScale,
+        MatchGradient,
+        Path,
+        Preset,
+        Scale,
+        Seed,
+        Table,
+        TuneSettings,
+    )
+
+#: Names of unknown columns that a warning has.
+SHOWN = 8
 
 
-class Base:
+class Base(Editing, Explaining):
     """Settings are keywords; None stands for what the preset says."""
 
-    contamination: float
+    contamination: Contamination
     preset: Preset
     random_state: Seed
     n_jobs: int | None
     verbose: bool
     callback: Callback | None
-    categorical: Names
-    numeric: Names
-    ignore: Names
+    categorical: Columns
+    numeric: Columns
+    ignore: Columns
+    feature_types: FeatureTypes | None
+    exclude: Sequence[str | tuple[str | int, ...]]
+    monotone_constraints: Sequence[int] | Mapping[str, int] | None
     _model: Model
     _untuned: Model
+    _seen: Callable[[], Any]
     n_features_in_: int
-    feature_names_in_: np.ndarray
+    feature_names_in_: np.ndarray[Any, np.dtype[np.object_]]
     validation_auc_: tuple[float, float]
 
     def __init__(
         self,
-        contamination: float = 0.1,
+        contamination: Contamination = 0.1,
         *,
         preset: Preset = "default",
         random_state: Seed = None,
         n_jobs: int | None = None,
         verbose: bool = False,
         callback: Callback | None = None,
-        categorical: Names = (),
-        numeric: Names = (),
-        ignore: Names = (),
+        categorical: Columns = (),
+        numeric: Columns = (),
+        ignore: Columns = (),
+        feature_types: FeatureTypes | None = None,
+        exclude: Sequence[str | tuple[str | int, ...]] = (),
+        monotone_constraints: Sequence[int] | Mapping[str, int] | None = None,
         # Settings, written by `cargo xtask settings`.
         scale: Scale | None = None,
         weight_trees: float | None = None,
@@ -71,9 +102,13 @@ class Base:
         warmup: int | None = None,
         learning_rate: float | None = None,
         anneal: int | None = None,
+        annealing: Annealing | None = None,
         min_temperature: float | None = None,
+        final_splits: FinalSplits | None = None,
+        match_gradient: MatchGradient | None = None,
         smoothing: float | None = None,
         damping: float | None = None,
+        leaf_scale: LeafScale | None = None,
         dropout: float | None = None,
         # End of the settings.
     ) -> None:
@@ -82,24 +117,55 @@ class Base:
             if name != "self":
                 setattr(self, name, given[name])
 
-    def _train(self, X: Table) -> None:
-        """Fits the model to a table, without labels."""
+    # Fitting. A fit or a tuning that fails leaves the detector as it was.
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _train(self, X: Any, sample_weight: Any = None) -> Floats | None:
+        """Fits the model to a table, without labels. Returns how often each row was learned from, if not once."""
         settings = {name: getattr(self, name) for name in NAMES}
-        roles = [list(names) for names in (self.ignore, self.categorical, self.numeric)]
+        pairs = settings["interactions"]
+        if isinstance(pairs, (list, tuple)):
+            settings["interactions"] = 2 if pairs else 1
+        else:
+            pairs = None
+        seed = seed_of(self.random_state)
+        rows, learned, count = None, X, 0
+        if sample_weight is not None:
+            count = X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X))
+            rows = weighted_rows(sample_weight, count, seed)
+            learned = X if rows is None else take(X, rows)
         with Progress(self.verbose, self.callback) as progress:
             fitted = Model.fit(
-                X,
+                learned,
                 self.preset,
                 settings,
-                seed_of(self.random_state),
-                roles,
+                seed,
+                self._roles(),
                 threads_of(self.n_jobs),
                 progress.step,
             )
         self._take(*fitted)
+        if self.exclude or pairs is not None or self.monotone_constraints is not None:
+            self._constrain(self.exclude, pairs, self.monotone_constraints)
+        return None if rows is None else np.bincount(rows, minlength=count).astype(float)
+
+    def _roles(self) -> list[list[str | int]]:
+        """Columns to ignore, to take as categories and to take as numbers."""
+        typed = typed_columns(self.feature_types)
+        roles = ("ignore", "categorical", "numeric")
+        return [columns_of(getattr(self, role), role) + typed[role] for role in roles]
 
     def _take(self, model: Model, width: int, named: bool) -> None:
-        for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_"):
+        for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_", "_edits"):
             vars(self).pop(name, None)
         self._model = self._untuned = model
         self.n_features_in_ = width
@@ -114,11 +180,11 @@ class Base:
         **settings: Unpack[TuneSettings],
     ) -> None:
         """Tunes the model that was fitted without labels."""
-        if validation is not None:
-            validation = (validation[0], labels_of(validation[1]))
+        held_out = None if validation is None else (validation[0], labels_of(validation[1]))
         self._fitted()
+        self._unedited("tuning")
         self._model, areas = self._untuned.tune(
-            X, labels_of(y), dict(settings), seed_of(self.random_state), threads_of(self.n_jobs), validation
+            X, labels_of(y), dict(settings), seed_of(self.random_state), threads_of(self.n_jobs), held_out
         )
         vars(self).pop("validation_auc_", None)
         if areas is not None:
@@ -130,8 +196,35 @@ class Base:
             raise not_fitted(self)
         return self._model
 
-    def _score(self, X: Table) -> Floats:
-        return self._fitted().score(X, threads_of(self.n_jobs))
+    def _table(self, X: Table) -> Any:
+        """A table to be looked at by the model, whose names have been compared with the model's."""
+        model = self._fitted()
+        table = hold(X)
+        if isinstance(table, (Held, Frame)):
+            by_position, unknown = model.strange(table.names)
+            if by_position:
+                warn([f"X has feature names, but {type(self).__name__} was fitted without feature names"])
+            elif unknown:
+                warn([unused(unknown)])
+        return table
+
+    def _score(self, X: Any) -> Floats:
+        model = self._fitted()
+        if "_edits" in vars(self):
+            return self._terms().score(X, threads_of(self.n_jobs))
+        return model.score(X, threads_of(self.n_jobs))
+
+    def _refreshed(self) -> None:
+        """Brings scores and threshold up to date after terms were edited."""
+        table = self._seen() if "_seen" in vars(self) else None
+        if table is None:
+            warn(["the training table is not around any more, so that the threshold is that of before the edit"])
+        else:
+            self._remember(self._table(table), table)
+
+    def _remember(self, table: Any, X: Table, times: Floats | None = None) -> Self:
+        """Takes scores and threshold of the training rows."""
+        raise NotImplementedError
 
     def _ordinary(self) -> float:
         """The score above which a row is an outlier."""
@@ -141,114 +234,49 @@ class Base:
         """Takes what it can from a model that was read from a file."""
         raise NotImplementedError
 
-    # What the model looks at.
-
-    @property
-    def column_names_(self) -> list[str]:
-        """The columns the model looks at; of a column of times, its month, weekday, hour and date."""
-        return self._fitted().columns
-
-    @property
-    def left_out_(self) -> dict[str, str]:
-        """Columns that were left out although nobody asked for it, each with the reason."""
-        return dict(self._fitted().left_out)
-
-    @property
-    def settings_(self) -> dict[str, str]:
-        """Every setting of the model, as text."""
-        return dict(self._fitted().settings)
-
-    @property
-    def intercept_(self) -> float:
-        """The constant part of every score."""
-        return self._fitted().terms()[0]
-
-    @property
-    def term_names_(self) -> list[str]:
-        """The names of the terms: a column, or two columns with × between them."""
-        return [name for name, _, _ in self._fitted().terms()[1]]
-
-    @property
-    def term_features_(self) -> list[tuple[int, ...]]:
-        """The columns of each term, as places in ``column_names_``."""
-        return [tuple(columns) for _, columns, _ in self._fitted().terms()[1]]
-
-    def term_importances(self) -> Floats:
-        """The mean absolute contribution of each term over the training rows."""
-        return np.array([importance for _, _, importance in self._fitted().terms()[1]])
-
-    # Explanations.
-
-    def eval_terms(self, X: Table) -> Floats:
-        """What each term contributes to the score of each row: ``eval_terms(X).sum(axis=1) + intercept_`` is the score."""
-        return self._fitted().contributions(X, threads_of(self.n_jobs))[0]
-
-    def explain_global(self, name: str | None = None) -> GlobalExplanation:
-        """What the model looks at: every term, its importance and its shape."""
-        return GlobalExplanation(self._fitted(), name)
-
-    def explain_local(self, X: Table, y: Labels | None = None, name: str | None = None) -> LocalExplanation:
-        """What the scores of the rows of X are made of."""
-        return LocalExplanation(self._fitted(), X, None if y is None else labels_of(y), name)
-
-    def counterfactual(self, row: Any, threshold: float | None = None) -> list[dict[str, Any]]:
-        """The smallest changes of one or two columns that bring the score of a row below a threshold.
-
-        ``row`` is a table of one row, or the values of one row of an array. The threshold is that of the detector, if none is
-        given. The answer is a list of dictionaries with the ``changes`` (column, from, to), the new ``score`` and the
-        ``distance`` in ranges of the columns; it is empty if the row is below the threshold already or nothing was found.
-        """
-        if isinstance(row, dict):
-            row = [row]
-        elif isinstance(row, np.ndarray) and row.ndim == 1:
-            row = row.reshape(1, -1)
-        elif hasattr(row, "to_frame") and hasattr(row, "iloc") and getattr(row, "ndim", 2) == 1:
-            row = row.to_frame().T.infer_objects()
-        threshold = self._ordinary() if threshold is None else threshold
-        return self._fitted().counterfactuals(row, threshold)
-
-    def report(
-        self,
-        path: Path,
-        X: Table,
-        y: Labels | None = None,
-        *,
-        top: int = 1000,
-        before: Base | None = None,
-        model_name: str = "model",
-        table_name: str = "table",
-    ) -> None:
-        """Writes the interactive report of a table as one HTML file: the model, its terms, and the ``top`` rows of highest score.
-
-        ``y`` are labels of all rows, 1 for an anomaly and 0 for a normal row. ``before`` is an earlier detector of the same
-        columns to compare with.
-        """
-        asked = Asked(top, None, model_name, table_name)
-        labels = None if y is None else known_labels(y)
-        html = self._fitted().report(X, asked, labels, None if before is None else before._fitted())
-        write_whole(path, html)
-
     # Files.
 
     def save(self, path: Path) -> None:
-        """Writes the model file, which the ``diad`` command reads, too."""
+        """Writes the model file, which the ``diad`` command reads, too.
+
+        The file holds the model, its settings and the names of its columns; not the training scores and not the
+        ``contamination``.
+        """
+        self._unedited("a model file")
         self._fitted().save(os.fspath(path))
 
     @classmethod
     def load(cls, path: Path, **parameters: Any) -> Self:
-        """Reads a model file, written here or by the ``diad`` command. ``parameters`` are those of the class."""
-        detector = cls(**parameters)
-        detector._model = detector._untuned = Model.load(os.fspath(path))
+        """Reads a model file, written here or by the ``diad`` command.
+
+        Parameters
+        ----------
+        path
+            The file.
+        **parameters
+            Parameters of the class, instead of those in the file: ``contamination``, which is not in the file, above all.
+        """
+        model = Model.load(os.fspath(path))
+        detector = cls(**{**restored(model), **parameters})
+        detector._model = detector._untuned = model
+        names = model.training_names
+        if names is not None:
+            detector.n_features_in_ = len(names)
+            if not model.plain:
+                detector.feature_names_in_ = np.array(names, dtype=object)
         detector._loaded()
         return detector
 
     def __getstate__(self) -> dict[str, Any]:
         # Only the bytes of model files, plain values and arrays are pickled.
         state = dict(vars(self))
+        state.pop("_seen", None)
         for name in ("_model", "_untuned"):
             model = state.pop(name, None)
             if model is not None and not (name == "_untuned" and model is vars(self)["_model"]):
                 state[name] = (model.to_bytes(), model.names)
+        if self.callback is not None and not picklable(self.callback):
+            state["callback"] = None
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -259,3 +287,33 @@ class Base:
         if "_model" in state:
             state.setdefault("_untuned", state["_model"])
         vars(self).update(state)
+
+
+def seen(X: Any) -> Callable[[], Any]:
+    """A way back to a table that does not keep it in memory."""
+    try:
+        return weakref.ref(X)
+    except TypeError:
+        return nothing
+
+
+def nothing() -> None:
+    """What is left of a table that cannot be found again."""
+
+
+def picklable(thing: object) -> bool:
+    """Whether something can be pickled; a function without a name cannot."""
+    try:
+        pickle.dumps(thing)
+    except Exception:  # noqa: BLE001: pickling calls whatever the object does
+        return False
+    return True
+
+
+def unused(names: list[str]) -> str:
+    """What to say of columns that the model does not know."""
+    quoted = ", ".join(f'"{name}"' for name in names[:SHOWN])
+    more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    if len(names) == 1:
+        return f"column {quoted} is not in the model and is not used"
+    return f"columns {quoted}{more} are not in the model and are not used"

@@ -1,16 +1,21 @@
-"""Conversions of what users give, and errors."""
+"""Conversions of what users give, warnings, and errors."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from ._types import Floats, Labels, Path, Seed
+    from collections.abc import Iterable
+
+    from ._types import Columns, FeatureTypes, Floats, Ints, Labels, Path, Seed
+
+#: Rows that whole weights may ask for, for each row that is there; beyond that, rows are drawn by weight.
+MOST_REPEATED = 16
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -20,8 +25,18 @@ class NotFittedError(ValueError, AttributeError):
 def not_fitted(detector: object) -> Exception:
     """The error about a detector without a model; scikit-learn's own where that is in use."""
     loaded = sys.modules.get("sklearn.exceptions")
-    kind = loaded.NotFittedError if loaded else NotFittedError
+    kind: type[Exception] = loaded.NotFittedError if loaded else NotFittedError
     return kind(f"This {type(detector).__name__} instance is not fitted yet; call fit first")
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Warns in the frame of who calls the package."""
+    inside = os.path.dirname(__file__) + os.sep
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        level, frame = level + 1, frame.f_back
+    for sentence in sentences:
+        warnings.warn(sentence, UserWarning, stacklevel=level)
 
 
 def seed_of(random_state: Seed) -> int:
@@ -39,13 +54,86 @@ def seed_of(random_state: Seed) -> int:
     raise TypeError("random_state must be a whole number, None, or a random generator of NumPy")
 
 
+def cores() -> int:
+    """Processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def threads_of(n_jobs: int | None) -> int | None:
-    """Threads for the library: None for one per processor core."""
-    if n_jobs is None or n_jobs == -1:
-        return None
+    """Threads for the library: None for one per processor core.
+
+    None means what joblib means by it: the number of ``joblib.parallel_config``, or 1 inside a worker of joblib. Where
+    ``OMP_NUM_THREADS`` is set, as joblib sets it in its processes, None is that many.
+    """
+    if n_jobs is None:
+        return default_threads()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
+        raise TypeError(f"n_jobs is {n_jobs!r}, but it must be a number of threads, or -1 or None")
     if n_jobs == 0:
         raise ValueError("n_jobs is 0, but it must be a number of threads, or -1 or None for one per processor core")
-    return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    if n_jobs == -1:
+        return None
+    return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
+
+
+def default_threads() -> int | None:
+    """Threads where none are asked for."""
+    in_worker = False
+    if joblib := sys.modules.get("joblib.parallel"):
+        backend, jobs = joblib.get_active_backend()
+        if jobs is not None:
+            return threads_of(jobs)
+        in_worker = bool(backend.nesting_level)
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    if limit.isdigit() and int(limit) > 0:
+        return min(int(limit), cores())
+    return 1 if in_worker else None
+
+
+def columns_of(names: Columns, parameter: str) -> list[str | int]:
+    """Columns by name or place; one name stands for itself."""
+    if isinstance(names, str):
+        return [names]
+    try:
+        listed = list(names)
+    except TypeError:
+        raise TypeError(f"{parameter} is {names!r}, but it must be a list of column names or places") from None
+    for name in listed:
+        if isinstance(name, bool) or not isinstance(name, (str, int, np.integer)):
+            raise TypeError(f"{parameter} has {name!r}, but it must be a list of column names or places")
+    return [name if isinstance(name, str) else int(name) for name in listed]
+
+
+#: What the words of InterpretML for kinds of features stand for.
+KINDS = {
+    "continuous": "numeric",
+    "numeric": "numeric",
+    "quantitative": "numeric",
+    "nominal": "categorical",
+    "ordinal": "categorical",
+    "categorical": "categorical",
+    "ignore": "ignore",
+    "auto": None,
+    None: None,
+}
+
+
+def typed_columns(types: FeatureTypes | None) -> dict[str, list[str | int]]:
+    """Columns by what ``feature_types`` says they are."""
+    found: dict[str, list[str | int]] = {"numeric": [], "categorical": [], "ignore": []}
+    if types is None:
+        return found
+    given: Any = types
+    named: list[tuple[Any, Any]] = list(given.items() if hasattr(given, "items") else enumerate(given))
+    for column, kind in named:
+        if not (kind is None or isinstance(kind, str)) or kind not in KINDS:
+            raise ValueError(
+                f"feature_types has {kind!r} for column {column!r}, but it must be 'continuous', 'nominal', 'ordinal', 'ignore' or 'auto'"
+            )
+        role = KINDS[kind]
+        if role is not None:
+            found[role].append(column)
+    return found
 
 
 def labels_of(y: Labels) -> Floats:
@@ -60,9 +148,10 @@ def labels_of(y: Labels) -> Floats:
         raise TypeError("labels must be numbers: 1 for an anomaly, 0 for a normal row, -1 or NaN where nothing is known")
     y = np.ascontiguousarray(y, dtype=np.float64)
     if (y == -1).any() and not (y == 0).any() and (y == 1).sum() > len(y) / 2:
-        warnings.warn(
-            "most labels are 1, an anomaly, and none is 0, a normal row; these seem to be scikit-learn's labels, where 1 is normal",
-            stacklevel=4,
+        warn(
+            [
+                "most labels are 1, an anomaly, and none is 0, a normal row; these seem to be scikit-learn's labels, where 1 is normal"
+            ]
         )
     return y
 
@@ -75,11 +164,40 @@ def known_labels(y: Labels) -> list[bool]:
     return [bool(label) for label in y]
 
 
+def weighted_rows(weights: Any, rows: int, seed: int) -> Ints | None:
+    """The rows of a table by their weights, each as often as it is to be learned from; None if all weights are the same.
+
+    A row of weight 3 is learned from three times and one of weight 0 not at all, as if the table had it so often. Where weights are
+    not whole numbers, as many rows as the table has are drawn by systematic resampling: each comes up as often as its share of
+    all weights says, to within one.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.ndim != 1 or len(weights) != rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight for each row")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight has a weight that is negative, infinite or missing; give weights of 0 or more")
+    if not weights.any():
+        raise ValueError("all weights in sample_weight are zero; give at least two rows a weight above 0")
+    if (weights == weights[0]).all():
+        return None
+    if (weights == np.floor(weights)).all() and weights.sum() <= MOST_REPEATED * rows:
+        return np.repeat(np.arange(rows), weights.astype(np.int64))
+    ends = np.cumsum(weights)
+    draws = (np.random.default_rng(seed).random() + np.arange(rows)) * (ends[-1] / rows)
+    drawn: Ints = np.minimum(np.searchsorted(ends, draws, side="right"), rows - 1)
+    return drawn
+
+
 class Asked:
     """What a report is asked for."""
 
-    def __init__(self, top: int, rows: list[int] | None, model_name: str, table_name: str) -> None:
+    def __init__(
+        self, top: int, rows: list[int] | None, model_name: str, table_name: str, threshold: float | None = None
+    ) -> None:
         self.top, self.rows, self.model_name, self.table_name = top, rows, model_name, table_name
+        self.threshold = threshold
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -4,47 +4,63 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ._base import Base
+from . import _threshold
+from ._base import Base, seen
 from ._diad import Model, hold
 from ._settings import documented
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Literal
 
+    from matplotlib.axes import Axes
     from typing_extensions import Self, Unpack
 
-    from ._types import Floats, Ints, Labels, Table, TuneSettings
+    from ._types import Floats, Ints, Labels, Table, TuneSettings, Weights
 
 
 @documented
 class DIAD(Base):
     """An anomaly detector for tables, by PyOD's conventions: higher scores are more anomalous, 1 is an outlier.
 
-    X is an array, a data frame (pandas, polars, pyarrow, DuckDB, or anything with ``__arrow_c_stream__``), or a list of
-    dictionaries. Text becomes categories, times become month, weekday, hour and date, a missing value is one of its own.
+    X is an array, a data frame (pandas, polars, pyarrow, DuckDB, or anything with ``__arrow_c_stream__``), a sparse matrix of
+    SciPy, or a list of dictionaries. Text becomes categories, times become month, weekday, hour and date, a missing value is one
+    of its own. What the user should know of how a table was read is a ``UserWarning``.
 
     Parameters
     ----------
-    contamination : float
-        The share of outliers, above 0 and at most 0.5. It sets ``threshold_`` alone, no score.
+    contamination : float, "auto" or threshold of PyOD
+        The share of outliers, above 0 and at most 0.5. It sets ``threshold_`` alone, no score. "auto" takes the rows whose score is more
+        than three interquartile ranges above the upper quartile of the training scores (Tukey's outer fence). An object of
+        ``pyod.models.thresholds`` or of PyThresh is asked for the threshold of the training scores.
     preset : "default" or "paper"
         Where the settings start from.
     random_state : int, generator of NumPy, or None
         The seed. None is 0: the same rows give the same model, as they do on the command line.
     n_jobs : int or None
-        Threads; None or -1 is one per processor core. The result does not depend on it.
+        Threads; -1 is one per processor core. None is the same, but in a worker of joblib, where it is joblib's share of the cores.
+        The result does not depend on it.
     verbose : bool
         Whether the fit shows how far it is, on standard error.
     callback : callable
         Called after each step of a fit with ``step``, ``steps``, ``loss`` and ``temperature``. An exception stops the fit and comes
-        out of it.
-    categorical, numeric, ignore : sequences of column names
-        Columns to take as categories, to take as numbers, and to leave out.
+        out of it. One that cannot be pickled, such as a lambda, is not kept in a pickle.
+    categorical, numeric, ignore : column names or places
+        Columns to take as categories, to take as numbers, and to leave out. A place is a whole number; the first is 0.
+    feature_types : list or dictionary
+        The same in InterpretML's words: "continuous", "nominal", "ordinal", "ignore" or "auto" for each column, or for those that are
+        keys.
+    exclude : list of terms
+        Terms that are removed from the score after the fit: a column, or a tuple of two.
+    monotone_constraints : list or dictionary
+        1 for columns of numbers in which the score may only rise, -1 for those in which it may only fall, 0 for all others; the terms of
+        two columns, one of which is so constrained, are removed.
     [settings of a fit]
+
+    ``interactions`` may also be a list of pairs of columns: all other terms of two columns are removed from the score.
 
     The last ones are settings of the training. None is what the preset says.
 
@@ -58,6 +74,8 @@ class DIAD(Base):
         What the model looks at, what it leaves out and why, and its settings.
     intercept_, term_names_, term_features_
         What scores are the sum of.
+    feature_importances_
+        The share of each column of the training table in the scores.
 
     Examples
     --------
@@ -76,19 +94,34 @@ class DIAD(Base):
     labels_: Ints
     threshold_: float
 
-    def fit(self, X: Table, y: Labels | None = None) -> Self:
+    def fit(self, X: Table, y: Labels | None = None, sample_weight: Weights | None = None) -> Self:
         """Fits the detector.
 
         **y is not ignored.** 1 is an anomaly, 0 a normal row, and -1 or NaN a row of which nothing is known. If y is given, the
         detector first learns from all rows without labels and is then tuned to the labels, as by :meth:`tune`. At least one
         row must be labelled 1. Without y nothing but X is looked at.
+
+        Parameters
+        ----------
+        X
+            The training table.
+        y
+            Labels, one for each row, if there are any.
+        sample_weight
+            How much each row counts. A row of weight 3 is learned from as if it were there three times, and one of weight 0 as if it
+            were not there. If the weights are not whole numbers, as many rows as the table has are drawn by weight.
+
+        Returns
+        -------
+        self
         """
-        self._check_contamination()
-        X = hold(X)
-        self._train(X)
-        if y is not None:
-            self._learn(X, y)
-        return self._remember(X)
+        _threshold.check(self.contamination)
+        with self._whole():
+            table = hold(X)
+            times = self._train(table, sample_weight)
+            if y is not None:
+                self._learn(table, y)
+            return self._remember(table, X, times)
 
     @documented
     def tune(
@@ -115,6 +148,10 @@ class DIAD(Base):
             "functions", or "descent" where a loss is given).
         [settings of a tuning]
 
+        Returns
+        -------
+        self
+
         Examples
         --------
 
@@ -128,28 +165,70 @@ class DIAD(Base):
         >>> bool(high > low)
         True
         """
-        self._check_contamination()
-        X = hold(X)
-        self._learn(X, y, validation, **settings)
-        return self._remember(X)
+        _threshold.check(self.contamination)
+        with self._whole():
+            table = self._table(X)
+            self._learn(table, y, validation, **settings)
+            return self._remember(table, X)
 
     def decision_function(self, X: Table) -> Floats:
-        """The scores of rows; higher is more anomalous."""
-        return self._score(X)
+        """The scores of rows; higher is more anomalous.
 
-    def predict(self, X: Table, return_confidence: bool = False) -> Any:
-        """Whether rows are outliers: 1 if they are, else 0."""
-        X = hold(X)
-        return self._with_confidence((self.decision_function(X) > self.threshold_).astype(int), X, return_confidence)
+        Parameters
+        ----------
+        X
+            A table.
 
-    def predict_proba(self, X: Table, method: str = "linear", return_confidence: bool = False) -> Any:
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        return self._score(self._table(X))
+
+    @overload
+    def predict(self, X: Table, return_confidence: Literal[False] = False) -> Ints: ...
+    @overload
+    def predict(self, X: Table, return_confidence: Literal[True]) -> tuple[Ints, Floats]: ...
+    def predict(self, X: Table, return_confidence: bool = False) -> Ints | tuple[Ints, Floats]:
+        """Whether rows are outliers: 1 if they are, else 0.
+
+        Parameters
+        ----------
+        X
+            A table.
+        return_confidence
+            Whether :meth:`predict_confidence` is returned, too.
+        """
+        table = self._table(X)
+        scores = self._score(table)
+        found = (scores > self.threshold_).astype(np.int64)
+        return (found, self._confidence(scores)) if return_confidence else found
+
+    @overload
+    def predict_proba(
+        self, X: Table, method: Literal["linear", "unify"] = "linear", return_confidence: Literal[False] = False
+    ) -> Floats: ...
+    @overload
+    def predict_proba(
+        self, X: Table, method: Literal["linear", "unify"] = "linear", *, return_confidence: Literal[True]
+    ) -> tuple[Floats, Floats]: ...
+    def predict_proba(
+        self, X: Table, method: Literal["linear", "unify"] = "linear", return_confidence: bool = False
+    ) -> Floats | tuple[Floats, Floats]:
         """Scores brought to the range from 0 to 1, as the second column; the first is the rest to 1.
 
-        ``linear`` takes the lowest training score as 0 and the highest as 1; ``unify`` is that of Kriegel et al. (2011). Neither
-        is the probability that a row is an anomaly.
+        Neither method gives the probability that a row is an anomaly.
+
+        Parameters
+        ----------
+        X
+            A table.
+        method : "linear" or "unify"
+            ``linear`` takes the lowest training score as 0 and the highest as 1; ``unify`` is that of Kriegel et al. (2011).
+        return_confidence
+            Whether :meth:`predict_confidence` is returned, too.
         """
-        X = hold(X)
-        scores = self.decision_function(X)
+        scores = self._score(self._table(X))
         if method == "linear":
             low, high = self._ends()
             outlier = (scores - low) / (high - low if high > low else 1.0)
@@ -159,43 +238,110 @@ class DIAD(Base):
         else:
             raise ValueError(f"method is {method!r}, but it must be 'linear' or 'unify'")
         outlier = outlier.clip(0, 1)
-        return self._with_confidence(np.column_stack([1 - outlier, outlier]), X, return_confidence)
+        found = np.column_stack([1 - outlier, outlier])
+        return (found, self._confidence(scores)) if return_confidence else found
 
     def predict_confidence(self, X: Table) -> Floats:
-        """How likely each prediction would be the same had the training rows been drawn anew (Perini et al., 2020)."""
-        scores = self.decision_function(X)
-        if "decision_scores_" in vars(self):
-            rows = len(self.decision_scores_)
-            below = np.searchsorted(np.sort(self.decision_scores_), scores, side="right")
-        else:
-            rows = self._fitted().training_rows
-            below = np.rint(self._fitted().score_standing(scores) * rows)
-        confidence = Model.confidence(below.astype(np.int64), rows, float(self.contamination))
-        return np.where(scores > self.threshold_, confidence, 1 - confidence)
+        """How likely each prediction would be the same had the training rows been drawn anew (Perini et al., 2020).
+
+        Parameters
+        ----------
+        X
+            A table.
+        """
+        return self._confidence(self._score(self._table(X)))
 
     def fit_predict(self, X: Table, y: Labels | None = None) -> Ints:
-        """Fits the detector and returns ``labels_``."""
+        """Fits the detector and returns ``labels_``.
+
+        Parameters
+        ----------
+        X, y
+            As for :meth:`fit`.
+        """
         return self.fit(X, y).labels_
 
     def fit_predict_score(self, X: Table, y: Labels, scoring: str = "roc_auc_score") -> float:
-        """Fits the detector **without y** and returns how well its scores match y, as PyOD does. Needs PyOD."""
+        """Fits the detector **without y** and returns how well its scores match y, as PyOD does. Needs PyOD.
+
+        Parameters
+        ----------
+        X, y
+            A table and its labels.
+        scoring : "roc_auc_score" or "prc_n_score"
+            The measure.
+        """
         from pyod.models.base import BaseDetector
 
         self.fit(X)
-        fitted = Scored(self.decision_scores_)
-        return float(BaseDetector.fit_predict_score(fitted, X, y, scoring))
+        method: Any = BaseDetector.fit_predict_score
+        return float(method(Scored(self.decision_scores_), X, y, scoring))
 
     def predict_with_rejection(self, X: Table, **parameters: Any) -> Any:
-        """Predictions of which those that are not sure are -2, as PyOD does. Needs PyOD."""
+        """Predictions of which those that are not sure are -2, as PyOD does. Needs PyOD.
+
+        Parameters
+        ----------
+        X
+            A table.
+        **parameters
+            Those of PyOD.
+        """
         from pyod.models.base import BaseDetector
 
-        return BaseDetector.predict_with_rejection(self, X, **parameters)
+        method: Any = BaseDetector.predict_with_rejection
+        return method(self, X, **parameters)
 
     def compute_rejection_stats(self, **parameters: Any) -> Any:
-        """What rejection would cost, as PyOD does. Needs PyOD."""
+        """What rejection would cost, as PyOD does. Needs PyOD.
+
+        Parameters
+        ----------
+        **parameters
+            Those of PyOD.
+        """
         from pyod.models.base import BaseDetector
 
-        return BaseDetector.compute_rejection_stats(self, **parameters)
+        method: Any = BaseDetector.compute_rejection_stats
+        return method(self, **parameters)
+
+    def explain_outlier(
+        self,
+        ind: int,
+        X: Table | None = None,
+        *,
+        columns: list[int] | None = None,
+        cutoffs: list[float] | None = None,
+        feature_names: list[str] | None = None,
+        file_name: str | None = None,
+        file_type: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draws what each column adds to the score of one row, as ECOD and COPOD of PyOD do. Needs matplotlib.
+
+        Parameters
+        ----------
+        ind
+            Which row, counted from 0.
+        X
+            The table the row is in; the training table, if that is still around.
+        columns
+            Places of the columns to show; all, if none are given.
+        cutoffs
+            Shares of the rows, for each of which a line shows what they do not exceed; 0.9 and 0.99, if none are given.
+        feature_names
+            Other names for the columns shown.
+        file_name, file_type
+            Where the picture is saved, if it is to be.
+        ax
+            Axes to draw on.
+        """
+        from ._plot import outlier
+
+        table = self._seen() if X is None and "_seen" in vars(self) else X
+        if table is None:
+            raise ValueError("the training table is not around any more; give it: explain_outlier(ind, X)")
+        return outlier(self, ind, table, columns, cutoffs or [0.9, 0.99], feature_names, (file_name, file_type), ax)
 
     def _predict_rank(self, X: Table, normalized: bool = False) -> Any:
         """How many training scores each row exceeds, as PyOD's combinations of detectors ask."""
@@ -223,34 +369,30 @@ class DIAD(Base):
 
     def __repr__(self) -> str:
         plain = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
-        given = (f"{name}={value!r}" for name, value in self.get_params().items() if value != plain[name])
+        given = (f"{name}={value!r}" for name, value in self.get_params().items() if not same(value, plain[name]))
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
         from .sklearn import tags
 
-        return tags()
+        # Its predictions are 1 and 0, not scikit-learn's -1 and +1, so that it is none of scikit-learn's kinds.
+        return tags(None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)
 
     # What is remembered of the training rows.
 
-    def _check_contamination(self) -> None:
-        if not 0 < self.contamination <= 0.5:
-            raise ValueError(f"contamination is {self.contamination}, but it must be above 0 and at most 0.5")
-
-    def _remember(self, X: Table) -> Self:
-        self.decision_scores_ = self._score(X)
-        self.threshold_ = np.percentile(self.decision_scores_, 100 * (1 - self.contamination))
-        self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
+    def _remember(self, table: Any, X: Table, times: Floats | None = None) -> Self:
+        self.decision_scores_ = self._score(table)
+        self.threshold_, self.labels_ = _threshold.of_scores(self.contamination, self.decision_scores_, times)
         self._mu, self._sigma = self.decision_scores_.mean(), self.decision_scores_.std()
         self._classes = 2
+        self._seen = seen(X)
         return self
 
     def _loaded(self) -> None:
-        self._check_contamination()
-        self.threshold_ = self._model.score_quantile(1 - self.contamination)
+        self.threshold_ = _threshold.of_model(self.contamination, self._model)
 
     def _training_scores(self) -> Floats:
         self._fitted()
@@ -260,15 +402,27 @@ class DIAD(Base):
 
     def _ends(self) -> tuple[float, float]:
         if "decision_scores_" in vars(self):
-            return self.decision_scores_.min(), self.decision_scores_.max()
+            return float(self.decision_scores_.min()), float(self.decision_scores_.max())
         return self._fitted().score_quantile(0.0), self._fitted().score_quantile(1.0)
 
     def _ordinary(self) -> float:
         self._fitted()
         return self.threshold_
 
-    def _with_confidence(self, result: Any, X: Table, wanted: bool) -> Any:
-        return (result, self.predict_confidence(X)) if wanted else result
+    def _confidence(self, scores: Floats) -> Floats:
+        model = self._fitted()
+        if "decision_scores_" in vars(self):
+            rows = len(self.decision_scores_)
+            below = np.searchsorted(np.sort(self.decision_scores_), scores, side="right").astype(np.int64)
+            share = float(self.labels_.mean())
+        else:
+            rows = model.training_rows
+            below = np.rint(model.score_standing(scores) * rows).astype(np.int64)
+            share = 1 - float(model.score_standing(np.array([self.threshold_]))[0])
+        if isinstance(self.contamination, (int, float)):
+            share = float(self.contamination)
+        confidence = Model.confidence(below, rows, share)
+        return np.where(scores > self.threshold_, confidence, 1 - confidence)
 
 
 class Scored:
@@ -279,3 +433,8 @@ class Scored:
 
     def fit(self, X: Table) -> Self:
         return self
+
+
+def same(value: Any, plain: Any) -> bool:
+    """Whether a parameter has its default."""
+    return value is plain or (type(value) is type(plain) and bool(value == plain))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ._types import Described, Floats, Ints, Path, Table
+from ._types import Counterfactual, Described, Floats, Ints, Path, Table
 
 FIT_SETTINGS: list[Described]
 TUNE_SETTINGS: list[Described]
@@ -12,8 +12,27 @@ __version__: str
 def hold(table: Any) -> Any:
     """A table that can be read more than once."""
 
+def take(table: Any, rows: Ints) -> Any:
+    """Some rows of a table, in ascending order, each as often as it is named."""
+
 class Held:
     """A table handed over by Arrow, kept where it is."""
+
+    @property
+    def names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+class Frame:
+    """A data frame of pandas, taken apart."""
+
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def named(self) -> bool: ...
+    def __len__(self) -> int: ...
+
+class Taken:
+    """A table and the rows of it that are taken."""
 
 class Model:
     """A trained model. Immutable."""
@@ -24,7 +43,7 @@ class Model:
         preset: str,
         settings: dict[str, Any],
         seed: int,
-        roles: list[list[str]],
+        roles: list[list[str | int]],
         threads: int | None = None,
         callback: Callable[[int, int, float, float], object] | None = None,
     ) -> tuple[Model, int, bool]: ...
@@ -47,6 +66,13 @@ class Model:
     @property
     def names(self) -> list[str] | None: ...
     @property
+    def training_names(self) -> list[str] | None: ...
+    @property
+    def plain(self) -> bool: ...
+    @property
+    def sources(self) -> list[str]: ...
+    def strange(self, names: list[str]) -> tuple[bool, list[str]]: ...
+    @property
     def columns(self) -> list[str]: ...
     @property
     def categories(self) -> list[str]: ...
@@ -64,7 +90,8 @@ class Model:
     def contributions(self, table: Table, threads: int | None = None) -> tuple[Floats, Floats]: ...
     def shape(self, term: int, cells: int) -> dict[str, Any]: ...
     def words(self, table: Table) -> tuple[list[list[str]], list[list[str]]]: ...
-    def counterfactuals(self, table: Table, threshold: float) -> list[dict[str, Any]]: ...
+    def numbers(self, table: Table) -> Floats: ...
+    def counterfactuals(self, table: Table, threshold: float) -> list[Counterfactual]: ...
     def score_quantile(self, share: float) -> float: ...
     def score_standing(self, scores: Floats) -> Floats: ...
     def report(

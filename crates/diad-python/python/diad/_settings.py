@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._diad import FIT_SETTINGS, TUNE_SETTINGS
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from ._diad import Model
     from ._types import Described
 
     Documented = TypeVar("Documented")
@@ -34,3 +35,29 @@ def documented(item: Documented) -> Documented:
         text = text.replace("[settings of a fit]", listed(FIT_SETTINGS))
         item.__doc__ = text.replace("[settings of a tuning]", listed(TUNE_SETTINGS))
     return item
+
+
+def restored(model: Model) -> dict[str, Any]:
+    """The parameters a model was fitted with: its preset, its seed, and the settings that are not the preset's."""
+    found = {name.replace("-", "_"): value for name, value in model.settings}
+    seed = int(found.pop("seed", "0"))
+    presets: dict[str, dict[str, Any]] = {"default": {}, "paper": {}}
+    for name, kind, default, paper, _, _ in FIT_SETTINGS:
+        value = valued(found.get(name, default), kind)
+        for preset, plain in (("default", default), ("paper", default if paper is None else paper)):
+            if value != valued(plain, kind):
+                presets[preset][name] = value
+    preset = min(presets, key=lambda preset: len(presets[preset]))
+    parameters = presets[preset]
+    if preset != "default":
+        parameters["preset"] = preset
+    if seed:
+        parameters["random_state"] = seed
+    return parameters
+
+
+def valued(text: str, kind: str) -> Any:
+    """A setting as Python has it."""
+    if kind == "int":
+        return int(text)
+    return float(text) if kind == "float" else text.strip('"')

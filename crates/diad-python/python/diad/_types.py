@@ -16,20 +16,72 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Table: TypeAlias = npt.ArrayLike | ArrowStream | Sequence[Mapping[str, object]]
+class Sparse(Protocol):
+    """A sparse matrix of SciPy."""
+
+    @property
+    def nnz(self) -> int: ...
+    def tocsc(self) -> Any: ...
+
+
+class Thresholder(Protocol):
+    """A threshold of PyOD or PyThresh."""
+
+    def fit(self, scores: Any) -> Any: ...
+
+
+Table: TypeAlias = npt.ArrayLike | ArrowStream | Sparse | Sequence[Mapping[str, object]]
+Row: TypeAlias = Any
 Labels: TypeAlias = npt.ArrayLike
+Weights: TypeAlias = npt.ArrayLike
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Path: TypeAlias = str | PathLike[str]
 Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 Preset: TypeAlias = Literal["default", "paper"]
+Contamination: TypeAlias = float | Literal["auto"] | Thresholder
 Callback: TypeAlias = Callable[..., Any]
-Names: TypeAlias = Sequence[str]
+Columns: TypeAlias = Sequence[str | int] | str
+FeatureTypes: TypeAlias = Sequence[str | None] | Mapping[str, str | None] | Mapping[int, str | None]
+
+
+class Counterfactual(TypedDict):
+    """Changes that bring the score of a row below a threshold."""
+
+    changes: list[tuple[str, float | str | None, float | str | None]]
+    score: float
+    distance: float
+
+
+class Extra(TypedDict):
+    """The constant part of a score."""
+
+    names: list[str]
+    scores: list[float]
+
+
+class LocalData(TypedDict):
+    """What the score of one row is made of."""
+
+    type: str
+    score: float
+    label: float | None
+    names: list[str]
+    values: list[str]
+    standings: list[str]
+    scores: Floats
+    extra: Extra
+
+
 #: A setting: its name, what values it takes, its default, the paper's value, its range and its help.
 Described: TypeAlias = tuple[str, str, str, str | None, str | None, str]
 
 # Settings, written by `cargo xtask settings`.
 Scale: TypeAlias = Literal["linear", "asinh", "both"]
+Annealing: TypeAlias = Literal["linear", "logarithmic"]
+FinalSplits: TypeAlias = Literal["soft", "hard"]
+MatchGradient: TypeAlias = Literal["both", "later"]
+LeafScale: TypeAlias = Literal["layer", "tree", "literal", "none"]
 Loss: TypeAlias = Literal["auc", "bce"]
 Learner: TypeAlias = Literal["functions", "descent"]
 

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import InputTags, Tags, TargetTags
-from sklearn.utils.validation import validate_data
+from sklearn.utils import validation
 
-from ._base import Base
+from . import _threshold
+from ._base import Base, seen
 from ._diad import hold
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from typing_extensions import Self, Unpack
 
-    from ._types import Floats, Ints, Labels, Table, TuneSettings
+    from ._types import Floats, Ints, Labels, Table, TuneSettings, Weights
 
 __all__ = ["DIADOutlierDetector"]
 
+# Its types do not tell what it takes.
+validate_data: Any = validation.validate_data
 
-def tags() -> Tags:
+
+def tags(kind: str | None) -> Tags:
     """What scikit-learn may expect of a detector."""
     return Tags(
-        estimator_type="outlier_detector",
+        estimator_type=kind,
         target_tags=TargetTags(required=False),
-        input_tags=InputTags(allow_nan=True, categorical=True, string=True),
+        input_tags=InputTags(allow_nan=True, categorical=True, string=True, sparse=True),
     )
 
 
-class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
+class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """An anomaly detector for tables, by scikit-learn's conventions: +1 is an inlier, -1 an outlier, lower is more anomalous.
 
     The parameters are those of :class:`diad.DIAD`. So are the tables it takes, if they are data frames: then text becomes
-    categories. Arrays must be of numbers; NaN is a missing value.
+    categories. Arrays and sparse matrices must be of numbers; NaN is a missing value.
 
     **fit ignores y**, as scikit-learn's outlier detectors do. Labels are learned by :meth:`tune`, and they are those of anomaly
     detection, **not of this class's predictions**: 1 is an anomaly, 0 a normal row, -1 or NaN a row of which nothing is known.
@@ -59,17 +61,30 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
 
     offset_: float
 
-    def fit(self, X: Table, y: object = None) -> Self:
-        """Fits the detector. y is ignored; see :meth:`tune`."""
-        contamination = self.contamination
-        if not 0 < contamination <= 0.5:
-            raise ValueError(f"contamination is {contamination}, but it must be above 0 and at most 0.5")
-        X = self._validated(X, reset=True)
-        names = vars(self).get("feature_names_in_")
-        self._train(X)
-        if names is not None:
-            self.feature_names_in_ = names
-        return self._remember(X)
+    def fit(self, X: Table, y: object = None, sample_weight: Weights | None = None) -> Self:
+        """Fits the detector.
+
+        Parameters
+        ----------
+        X
+            The training table.
+        y
+            Ignored; see :meth:`tune`.
+        sample_weight
+            How much each row counts, as for :meth:`diad.DIAD.fit`.
+
+        Returns
+        -------
+        self
+        """
+        _threshold.check(self.contamination)
+        with self._whole():
+            table = self._validated(X, reset=True)
+            names = vars(self).get("feature_names_in_")
+            times = self._train(table, sample_weight)
+            if names is not None:
+                self.feature_names_in_ = names
+            return self._remember(table, X, times)
 
     def tune(
         self,
@@ -80,45 +95,71 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):
     ) -> Self:
         """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
 
-        As :meth:`diad.DIAD.tune`.
+        As :meth:`diad.DIAD.tune`, with its parameters.
         """
-        self._fitted()
-        X = self._validated(X, reset=False)
-        self._learn(X, y, validation, **settings)
-        return self._remember(X)
+        with self._whole():
+            table = self._table(X)
+            self._learn(table, y, validation, **settings)
+            return self._remember(table, X)
 
     def score_samples(self, X: Table) -> Floats:
-        """The scores of rows, with their sign changed: lower is more anomalous."""
-        self._fitted()
-        return -self._score(self._validated(X, reset=False))
+        """The scores of rows, with their sign changed: lower is more anomalous.
+
+        Parameters
+        ----------
+        X
+            A table.
+        """
+        return -self._score(self._table(X))
 
     def decision_function(self, X: Table) -> Floats:
-        """``score_samples`` less ``offset_``: negative for outliers."""
+        """``score_samples`` less ``offset_``: negative for outliers.
+
+        Parameters
+        ----------
+        X
+            A table.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Table) -> Ints:
-        """-1 for outliers, +1 for all others."""
+        """-1 for outliers, +1 for all others.
+
+        Parameters
+        ----------
+        X
+            A table.
+        """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
+    def _table(self, X: Table) -> Any:
+        self._fitted()
+        return self._validated(X, reset=False)
+
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        if hasattr(X, "__arrow_c_stream__") or (isinstance(X, list) and X and isinstance(X[0], dict)):
+        table = hold(X)
+        if table is not X or (isinstance(X, list) and X and isinstance(X[0], dict)):
             # What a table with names and kinds holds is told by the library.
             if hasattr(X, "columns"):
                 validate_data(self, X, reset=reset, skip_check_array=True)
-            return hold(X)
+            return table
         least = 2 if reset else 1
-        return validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", ensure_min_samples=least)
+        return validate_data(
+            self, X, reset=reset, accept_sparse=True, ensure_all_finite="allow-nan", ensure_min_samples=least
+        )
 
-    def _remember(self, X: Table) -> Self:
-        self.offset_ = np.percentile(-self._score(X), 100 * self.contamination)
+    def _remember(self, table: Any, X: Table, times: Floats | None = None) -> Self:
+        threshold, _ = _threshold.of_scores(self.contamination, self._score(table), times)
+        self.offset_ = -threshold
+        self._seen = seen(X)
         return self
 
     def _loaded(self) -> None:
-        self.offset_ = -self._model.score_quantile(1 - self.contamination)
+        self.offset_ = -_threshold.of_model(self.contamination, self._model)
 
     def _ordinary(self) -> float:
         self._fitted()
         return -self.offset_
 
     def __sklearn_tags__(self) -> Tags:
-        return tags()
+        return tags("outlier_detector")

@@ -5,9 +5,9 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, DataType};
 use diad::table::ColumnView;
-use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods, PyDict};
+use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use super::Columns;
 use super::chunks::Column;
@@ -15,6 +15,7 @@ use super::chunks::Column;
 /// A table handed over by Arrow, kept where it is: a stream can be read once only.
 #[pyclass(frozen, module = "diad._diad")]
 pub struct Held {
+    #[pyo3(get)]
     names: Vec<String>,
     kinds: Vec<DataType>,
     batches: Vec<RecordBatch>,
@@ -27,21 +28,14 @@ impl Held {
         Self { names, kinds, batches }
     }
 
-    /// A table; nothing if it is one of pandas and pyarrow is not installed.
-    pub fn of(table: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        // The row labels of pandas are no column.
-        let table = if table.hasattr("reset_index")? && table.hasattr("iloc")? {
-            let without = PyDict::new(table.py());
-            without.set_item("drop", true)?;
-            &table.call_method("reset_index", (), Some(&without))?
-        } else {
-            table
-        };
-        let held = if table.hasattr("__arrow_c_stream__")? { stream(table) } else { one_batch(table) };
-        match held {
-            Err(error) if error.is_instance_of::<PyImportError>(table.py()) => Ok(None),
-            held => held.map(Some),
+    /// A table.
+    pub fn of(table: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let module: String = table.get_type().getattr("__module__")?.extract().unwrap_or_default();
+        if module.starts_with("polars.") && table.hasattr("with_columns")? {
+            let frames = table.py().import("diad._frames")?;
+            return stream(&frames.call_method1("of_polars", (table,))?);
         }
+        if table.hasattr("__arrow_c_stream__")? { stream(table) } else { one_batch(table) }
     }
 
     pub fn columns(&self) -> Columns<'static> {
@@ -51,6 +45,13 @@ impl Held {
         };
         let columns = self.kinds.iter().enumerate().map(column).collect();
         Columns { names: Some(self.names.clone()), columns }
+    }
+}
+
+#[pymethods]
+impl Held {
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 }
 

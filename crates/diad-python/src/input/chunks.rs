@@ -104,7 +104,7 @@ fn stored_as(kind: &DataType) -> Stored {
     use DataType::*;
     match kind {
         Null | Int8 | Int16 | Int32 | UInt8 | UInt16 | UInt32 | Float16 | Float32 | Float64
-        | Decimal128(..) => Stored::Numbers,
+        | Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) | Duration(_) => Stored::Numbers,
         Int64 | UInt64 => Stored::Integers,
         Boolean => Stored::Truths,
         Utf8 | LargeUtf8 | Utf8View => Stored::Texts,
@@ -121,8 +121,8 @@ fn stored_as(kind: &DataType) -> Stored {
             TimeUnit::Nanosecond => 1e9,
         }),
         Dictionary(_, values) => match stored_as(values) {
-            Stored::Numbers | Stored::Integers | Stored::Texts | Stored::Truths => Stored::Texts,
-            _ => Stored::Other(words(values)),
+            Stored::Other(kind) => Stored::Other(kind),
+            _ => Stored::Texts,
         },
         other => Stored::Other(words(other)),
     }
@@ -134,7 +134,7 @@ fn words(kind: &DataType) -> String {
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "list".into(),
         DataType::Struct(_) => "struct".into(),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "binary".into(),
-        DataType::Duration(_) => "duration".into(),
+        DataType::FixedSizeBinary(_) => "fixed-size binary".into(),
         other => other.to_string(),
     }
 }
@@ -174,9 +174,31 @@ fn add_numbers(array: &ArrayRef, unit: f64, out: &mut Vec<f64>) {
         DataType::UInt16 => primitive!(UInt16Type, |&value| f64::from(value)),
         DataType::UInt32 => primitive!(UInt32Type, |&value| f64::from(value)),
         DataType::UInt64 => primitive!(UInt64Type, |&value| value as f64),
+        DataType::Decimal32(_, scale) => {
+            let scale = 10f64.powi(i32::from(*scale));
+            primitive!(Decimal32Type, |&value| f64::from(value) / scale)
+        }
+        DataType::Decimal64(_, scale) => {
+            let scale = 10f64.powi(i32::from(*scale));
+            primitive!(Decimal64Type, |&value| value as f64 / scale)
+        }
         DataType::Decimal128(_, scale) => {
             let scale = 10f64.powi(i32::from(*scale));
             primitive!(Decimal128Type, |&value| value as f64 / scale)
+        }
+        DataType::Decimal256(_, scale) => {
+            let scale = 10f64.powi(i32::from(*scale));
+            primitive!(Decimal256Type, |&value| wide(value) / scale)
+        }
+        DataType::Duration(TimeUnit::Second) => primitive!(DurationSecondType, |&value| value as f64),
+        DataType::Duration(TimeUnit::Millisecond) => {
+            primitive!(DurationMillisecondType, |&value| value as f64 / 1e3)
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            primitive!(DurationMicrosecondType, |&value| value as f64 / 1e6)
+        }
+        DataType::Duration(TimeUnit::Nanosecond) => {
+            primitive!(DurationNanosecondType, |&value| value as f64 / 1e9)
         }
         DataType::Date32 => primitive!(Date32Type, |&value| f64::from(value) / unit),
         DataType::Date64 => primitive!(Date64Type, |&value| seconds(value, unit)),
@@ -208,6 +230,12 @@ fn add_numbers(array: &ArrayRef, unit: f64, out: &mut Vec<f64>) {
     }
 }
 
+/// The nearest double of a whole number of 256 bits.
+fn wide(value: arrow_buffer::i256) -> f64 {
+    let (low, high) = value.to_parts();
+    value.to_i128().map_or_else(|| high as f64 * 2f64.powi(128) + low as f64, |value| value as f64)
+}
+
 /// The texts of an array; those of a dictionary are in `levels`.
 fn texts<'a>(array: &'a ArrayRef, levels: &'a [Option<String>]) -> Vec<Option<&'a str>> {
     match array.data_type() {
@@ -234,10 +262,16 @@ fn texts<'a>(array: &'a ArrayRef, levels: &'a [Option<String>]) -> Vec<Option<&'
 fn levels(array: &ArrayRef) -> Vec<Option<String>> {
     let DataType::Dictionary(_, kind) = array.data_type() else { return Vec::new() };
     let values = array.as_any_dictionary().values();
-    if matches!(stored_as(kind), Stored::Numbers | Stored::Integers) {
+    let written = |unit: f64, of: fn(Vec<f64>) -> Values| {
         let mut numbers = Vec::new();
-        add_numbers(values, 1.0, &mut numbers);
-        return numbers.into_iter().map(|number| (!number.is_nan()).then(|| number.to_string())).collect();
+        add_numbers(values, unit, &mut numbers);
+        let numbers = of(numbers);
+        (0..numbers.len()).map(|row| numbers.cell(row)).collect()
+    };
+    match stored_as(kind) {
+        Stored::Numbers | Stored::Integers => return written(1.0, Values::Numbers),
+        Stored::Times(unit) => return written(unit, Values::Times),
+        _ => {}
     }
     texts(values, &[]).into_iter().map(|text| text.map(str::to_owned)).collect()
 }

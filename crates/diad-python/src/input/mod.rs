@@ -4,13 +4,18 @@ mod array;
 mod arrow;
 mod cells;
 mod chunks;
+mod frame;
+mod sparse;
+mod taken;
 
 pub use arrow::Held;
 use diad::table::{ColumnView, View};
+pub use frame::Frame;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+pub use taken::{Taken, take};
 
 use crate::error::raise;
 
@@ -31,28 +36,34 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Calls `use_columns` with the columns of `table`: an array, a data frame, rows as dictionaries, or lists of numbers.
+/// Calls `use_columns` with the columns of `table`: an array, a data frame, a sparse matrix, rows as dictionaries, or lists of
+/// numbers.
 pub fn with_columns<R>(
     table: &Bound<'_, PyAny>,
     use_columns: impl FnOnce(Columns<'_>) -> PyResult<R>,
 ) -> PyResult<R> {
+    let py = table.py();
     if let Ok(array) = table.cast::<PyUntypedArray>() {
         return array::with_array(array, use_columns);
     }
     if let Ok(held) = table.cast::<Held>() {
         return use_columns(held.get().columns());
     }
-    if by_arrow(table)? {
-        return match Held::of(table)? {
-            Some(held) => use_columns(held.columns()),
-            None => use_columns(cells::of_frame(table)?),
-        };
+    if let Ok(frame) = table.cast::<Frame>() {
+        return frame.get().with(py, use_columns);
+    }
+    if let Ok(taken) = table.cast::<Taken>() {
+        return taken.get().with(py, Box::new(use_columns));
+    }
+    let held = hold(table.clone())?;
+    if !held.is(table) {
+        return with_columns(&held, use_columns);
     }
     if let Some(rows) = dictionaries(table)? {
         return use_columns(cells::of_dictionaries(&rows)?);
     }
-    if table.hasattr("toarray")? && table.hasattr("nnz")? {
-        return Err(PyTypeError::new_err("sparse tables are not read; call toarray() first"));
+    if table.hasattr("tocsc")? && table.hasattr("nnz")? {
+        return sparse::with_sparse(table, use_columns);
     }
     if table.cast::<PyList>().is_ok() || table.cast::<PyTuple>().is_ok() || table.hasattr("__array__")? {
         let array = table.py().import("numpy")?.call_method1("asarray", (table,))?;
@@ -64,16 +75,35 @@ pub fn with_columns<R>(
     )))
 }
 
-/// A table that can be read more than once: what Arrow hands over is held, everything else is returned as it is.
+/// A table that can be read more than once, with its names at hand: a data frame is taken apart, what Arrow hands over is held,
+/// everything else is returned as it is.
 #[pyfunction]
 pub fn hold(table: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    if table.cast::<PyUntypedArray>().is_ok() || table.cast::<Held>().is_ok() || !by_arrow(&table)? {
+    let py = table.py();
+    let is_ready = table.cast::<PyUntypedArray>().is_ok()
+        || table.cast::<Held>().is_ok()
+        || table.cast::<Frame>().is_ok()
+        || table.cast::<Taken>().is_ok();
+    if is_ready {
         return Ok(table);
     }
-    match Held::of(&table)? {
-        Some(held) => Ok(Bound::new(table.py(), held)?.into_any()),
-        None => Ok(table),
+    // Types are asked: pandas looks for what it lacks among the names of columns, and works out what it has.
+    let kind = table.get_type();
+    if kind.hasattr("iloc")? && kind.hasattr("dtypes")? && !kind.hasattr("to_frame")? {
+        return Ok(Bound::new(py, Frame::of(&table)?)?.into_any());
     }
+    if kind.hasattr("to_frame")? {
+        return Err(PyTypeError::new_err(
+            "a series is one column, and a table has rows and columns; give series.to_frame()",
+        ));
+    }
+    if kind.hasattr("collect_schema")? && !by_arrow(&table)? {
+        return Err(PyTypeError::new_err("a lazy frame has no rows yet; give frame.collect()"));
+    }
+    if by_arrow(&table)? {
+        return Ok(Bound::new(py, Held::of(&table)?)?.into_any());
+    }
+    Ok(table)
 }
 
 fn by_arrow(table: &Bound<'_, PyAny>) -> PyResult<bool> {

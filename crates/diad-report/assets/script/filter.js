@@ -124,13 +124,16 @@ function addFilter() {
   listChanged();
 }
 
-const groupName = (group) => (rows.groups[group].length ? rows.groups[group].map((term) => termName(data.terms[term])).join(" and ") : "nothing in particular");
+const groupName = (group) => rows.groups[group] || "nothing in particular";
 
 // Groups of the flagged rows that are wanted, the largest first.
 let allGroups = false;
 function showGroups() {
   const counts = new Map();
-  for (const i of wantedRows({ groups: false })) if (isFlagged(i)) counts.set(rows.group(i), (counts.get(rows.group(i)) ?? 0) + 1);
+  for (const i of wantedRows({ groups: false })) {
+    const group = rows.group(i);
+    if (group !== null && isFlagged(i)) counts.set(group, (counts.get(group) ?? 0) + 1);
+  }
   const largest = [...counts].filter(([group, count]) => count > 1 || group === wanted.group).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   if (wanted.group !== null && !counts.has(wanted.group)) largest.unshift([wanted.group, 0]);
   const few = allGroups ? largest : largest.slice(0, MOST_GROUPS);

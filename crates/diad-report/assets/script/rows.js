@@ -66,7 +66,8 @@ const rows = (() => {
       return place === NO_PLACE ? data.columns[column].missing : (place / LAST_PLACE) * 1.02 - 0.01;
     },
     isMissing: (i, column) => ((places[column] ??= unpack(given.values[column].places)))[i] === NO_PLACE,
-    group: (i) => groups[i],
+    // What the row has in common with others, by its place in `groups`; nothing beyond the first rows of a long list.
+    group: (i) => groups[i] ?? null,
     groups: given.groups,
     wayOut: (i) => given.ways_out[i] ?? null,
     // The place of the row of a number, if it is here.

@@ -3,30 +3,17 @@
 use super::*;
 use crate::fit::fit_encoded;
 use crate::rng::{Purpose, Stream};
-use crate::table::Table;
+use crate::tests::{encoded, normal, small};
 use crate::{Detector, persist};
 
 fn data(rows: usize) -> (Encoder, Matrix) {
     let mut random = Stream::new(3, Purpose::Shuffle, 9);
-    let columns = (0..4).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
-    let names = ["a", "b", "c", "d"].map(String::from).to_vec();
-    Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[], crate::Scale::Both).unwrap()
+    encoded(&normal(&mut random, ["a", "b", "c", "d"], rows), crate::Scale::Both)
 }
 
 /// Annealing ends, and with it the choice of features, after 12 of 24 steps.
 fn params() -> Params {
-    Params {
-        layers: 2,
-        trees: 6,
-        depth: 3,
-        attention: 3,
-        steps: 24,
-        warmup: 8,
-        anneal: 12,
-        batch: 64,
-        seed: 7,
-        ..Params::default()
-    }
+    Params { depth: 3, attention: 3, steps: 24, warmup: 8, anneal: 12, batch: 64, seed: 7, ..small() }
 }
 
 fn uninterrupted(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Vec<u8> {

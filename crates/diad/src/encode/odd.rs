@@ -178,7 +178,7 @@ impl Oddities {
     }
 
     /// Adds those of the rows after these.
-    pub(crate) fn append(&mut self, more: Self) {
+    pub fn append(&mut self, more: Self) {
         let first = self.rows;
         self.rows += more.rows;
         for OddColumn { name, missing, unreadable, infinite, examples } in more.columns {

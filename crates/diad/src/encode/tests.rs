@@ -82,7 +82,7 @@ fn values_that_are_not_finite_are_named() {
     let missing = encoder.encode(&table(&[("x", &values)])).unwrap_err();
     assert_eq!(
         missing.to_string(),
-        "column \"x\", row 8193 (counted from 0): the value is missing, which it was in no training row; \
+        "column \"x\", row 8193 (counted from 0): the value is missing, but this column had no gaps in training; \
          fill it in or remove the row"
     );
     let infinite = Encoder::fit(&table(&[("x", &[1.0, f64::NEG_INFINITY])]), &[], Scale::Linear).unwrap_err();

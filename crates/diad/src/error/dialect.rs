@@ -56,14 +56,14 @@ pub fn other_learner(dialect: Dialect, name: &str, learner: &str) -> String {
 
 pub fn diverged(dialect: Dialect) -> String {
     format!(
-        "the training ended in numbers that make no sense; use a larger {} or a smaller {}",
+        "the training diverged; use a larger {} or a smaller {}",
         dialect.name("smoothing"),
         dialect.name("learning_rate")
     )
 }
 
 pub fn tuning_diverged(dialect: Dialect) -> String {
-    format!("the tuning ended in numbers that make no sense; use a smaller {}", dialect.name("learning_rate"))
+    format!("the tuning diverged; use a smaller {}", dialect.name("learning_rate"))
 }
 
 pub fn all_left_out(dialect: Dialect, name: &str, reason: &str, can_be_told: bool) -> String {

@@ -1,15 +1,16 @@
 //! What each term contributes to the scores of rows.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::Explainer;
 use crate::Result;
-use crate::encode::{Found, Oddities};
+use crate::encode::{Found, Matrix, Oddities};
 use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS};
+use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block};
 use crate::score::{Workspace, add};
 use crate::table::{Source, Table};
 
@@ -117,18 +118,42 @@ impl Explainer<'_> {
 
     /// The contributions piece by piece: those of the trees themselves, and the plain way for all.
     pub(super) fn take_apart(&self, columns: &[Cow<'_, [f64]>], scores: &mut [f32], values: &mut [f64]) {
+        let fill =
+            |block: &mut Block<f32>, rows| self.detector.fill_block(block, columns, &self.scalers, rows);
+        self.take_blocks_apart(fill, scores, values);
+    }
+
+    /// As [`Explainer::contributions`], of encoded rows.
+    pub(crate) fn contributions_encoded(&self, rows: &Matrix) -> Contributions {
+        let (terms, width) = (self.terms.len(), rows.width);
+        let mut scores = vec![0.0; rows.rows()];
+        let mut values = vec![0.0; rows.rows() * terms];
+        let fill = |block: &mut Block<f32>, part: Range<usize>| {
+            block.fill_rows(None, rows.values[part.start * width..part.end * width].chunks_exact(width));
+        };
+        self.take_blocks_apart(fill, &mut scores, &mut values);
+        Contributions { terms, scores, values, oddities: Oddities::default() }
+    }
+
+    /// The contributions to rows, of which `fill` gives each block its own.
+    fn take_blocks_apart(
+        &self,
+        fill: impl Fn(&mut Block<f32>, Range<usize>) + Sync,
+        scores: &mut [f32],
+        values: &mut [f64],
+    ) {
         let terms = self.terms.len();
         let term_of = self.term_of_pieces();
         let space = || Space {
             work: Workspace::new(self.scalers.len()),
             score: vec![Lane::default(); BLOCK_LANES],
             totals: vec![Lane::default(); BLOCK_LANES * terms],
-            places: vec![(0, 0.0); BLOCK_ROWS * columns.len()],
+            places: vec![(0, 0.0); BLOCK_ROWS * self.nodes.len()],
         };
         let blocks = values.par_chunks_mut(BLOCK_ROWS * terms.max(1)).zip(scores.par_chunks_mut(BLOCK_ROWS));
         blocks.enumerate().for_each_init(space, |space, (index, (values, scores))| {
             let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-            self.detector.fill_block(&mut space.work.block, columns, &self.scalers, rows);
+            fill(&mut space.work.block, rows);
             self.take_block_apart(&term_of, space, values, scores);
         });
     }

@@ -10,17 +10,7 @@ use crate::table::{Error as TableError, FileSource, Selection, Source, Table};
 use crate::{Error, Params, Scale};
 
 fn tiny() -> Params {
-    Params {
-        layers: 2,
-        trees: 12,
-        outputs: 2,
-        steps: 30,
-        warmup: 10,
-        anneal: 15,
-        batch: 128,
-        seed: 5,
-        ..Params::default()
-    }
+    Params { trees: 12, seed: 5, ..crate::tests::small() }
 }
 
 /// Two columns that go together, a skewed one, one of two values and one of five.

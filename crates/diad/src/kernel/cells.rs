@@ -60,7 +60,7 @@ struct Factors {
 
 /// The functions of all axes, and which are multiplied.
 #[derive(Debug, Clone, Default)]
-pub struct Cells<F> {
+pub struct CellFunctions<F> {
     axes: Vec<AxisCells<F>>,
     pairs: Vec<PairCells>,
     /// What is in the pairs, two slots at a time, ...
@@ -71,7 +71,7 @@ pub struct Cells<F> {
     lanes: usize,
 }
 
-impl<F> Cells<F> {
+impl<F> CellFunctions<F> {
     /// All functions and pairs.
     ///
     /// # Panics
@@ -110,7 +110,7 @@ impl<F> Cells<F> {
     }
 }
 
-/// To which terms the functions and products of [`Cells`] belong.
+/// To which terms the functions and products of [`CellFunctions`] belong.
 #[derive(Debug, Clone)]
 pub struct Terms {
     /// What is in every term.
@@ -134,7 +134,7 @@ impl Terms {
     ///
     /// # Panics
     /// If there are not as many axes and pairs as in the cells, or a term does not exist.
-    pub fn new<F>(cells: &Cells<F>, pieces: &[usize], constants: Vec<f64>) -> Self {
+    pub fn new<F>(cells: &CellFunctions<F>, pieces: &[usize], constants: Vec<f64>) -> Self {
         let (own, pairs) = pieces.split_at(cells.axes.len());
         assert!(pairs.len() == cells.pairs.len(), "all have their terms");
         assert!(pieces.iter().all(|&term| term < constants.len()), "terms exist");
@@ -179,7 +179,7 @@ macro_rules! add_products {
             for factors in run {
                 let (first, second) = (&$rows[factors.axes[0] as usize], &$rows[factors.axes[1] as usize]);
                 for r in 0..ROWS {
-                    // SAFETY: each of the rows has as many numbers as its axis has functions, and `Cells::new` has checked
+                    // SAFETY: each of the rows has as many numbers as its axis has functions, and `CellFunctions::new` has checked
                     // that those of the factors are among them.
                     let (a, b) = unsafe {
                         (
@@ -249,7 +249,7 @@ macro_rules! give_products {
 #[inline(always)]
 pub fn parts<S: Simd>(
     s: S,
-    (cells, terms): (&Cells<S::F>, &Terms),
+    (cells, terms): (&CellFunctions<S::F>, &Terms),
     (starts, shares, stride): (&[u32], &[S::F], usize),
     space: &mut CellSpace<S::F>,
     totals: &mut [f64],
@@ -315,7 +315,7 @@ pub fn parts<S: Simd>(
 #[inline(always)]
 pub fn sums<S: Simd>(
     s: S,
-    cells: &Cells<S::F>,
+    cells: &CellFunctions<S::F>,
     (starts, shares, stride): (&[u32], &[S::F], usize),
     space: &mut CellSpace<S::F>,
     totals: &mut [f64],
@@ -342,7 +342,7 @@ fn add_up(totals: &mut [f64], sums: &[[f64; SLOT]; ROWS], own: &[f64; ROWS]) {
 #[inline(always)]
 fn evaluate<S: Simd>(
     s: S,
-    cells: &Cells<S::F>,
+    cells: &CellFunctions<S::F>,
     (starts, shares, stride): (&[u32], &[S::F], usize),
     space: &mut CellSpace<S::F>,
 ) -> [f64; ROWS] {

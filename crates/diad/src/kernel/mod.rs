@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 pub use asinh::{AsinhScale, asinh, spreads};
-pub use cells::{AxisCells, CellSpace, Cells, PairCells, SLOT, Terms};
+pub use cells::{AxisCells, CellFunctions, CellSpace, PairCells, SLOT, Terms};
 pub use columns::Columns;
 pub use entmax::{Entmax, entmax15_backward};
 pub use real::{Real, Vectorized};
@@ -55,9 +55,10 @@ pub struct Kernels<F: 'static> {
     /// Logarithms.
     pub shifted_ln: fn(&mut [Lane<F>], F),
     /// Sums of products of functions of cells.
-    pub cell_sums: fn(&Cells<F>, (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64]),
+    pub cell_sums: fn(&CellFunctions<F>, (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64]),
     /// The same, and what each term has in them.
-    pub cell_parts: fn((&Cells<F>, &Terms), (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64], &mut [f64]),
+    pub cell_parts:
+        fn((&CellFunctions<F>, &Terms), (&[u32], &[F], usize), &mut CellSpace<F>, &mut [f64], &mut [f64]),
     /// Bends and scales a column.
     pub scale_asinh: fn(&AsinhScale, &[f64], &mut [f32]),
 }
@@ -228,7 +229,7 @@ macro_rules! table {
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn cell_sums(
-                cells: &Cells<$scalar>,
+                cells: &CellFunctions<$scalar>,
                 places: (&[u32], &[$scalar], usize),
                 space: &mut CellSpace<$scalar>,
                 totals: &mut [f64],
@@ -239,7 +240,7 @@ macro_rules! table {
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn cell_parts(
-                cells: (&Cells<$scalar>, &Terms),
+                cells: (&CellFunctions<$scalar>, &Terms),
                 places: (&[u32], &[$scalar], usize),
                 space: &mut CellSpace<$scalar>,
                 totals: &mut [f64],

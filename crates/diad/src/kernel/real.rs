@@ -29,8 +29,17 @@ pub trait Real:
     fn from_f64(x: f64) -> Self;
     /// Widens; exact.
     fn to_f64(self) -> f64;
+    /// `self * a + b` in one rounding, which is slow where the machine cannot.
+    fn mul_add(self, a: Self, b: Self) -> Self;
     /// `self * a + b` in one rounding where the machine has it.
-    fn fused(self, a: Self, b: Self) -> Self;
+    #[inline(always)]
+    fn fused(self, a: Self, b: Self) -> Self {
+        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+            self.mul_add(a, b)
+        } else {
+            self * a + b
+        }
+    }
     /// IEEE square root.
     fn sqrt(self) -> Self;
     /// Natural logarithm of a positive, normal number; the same bits on every machine.
@@ -53,28 +62,31 @@ pub trait Vectorized: Real {
     fn kernels(isa: Isa) -> &'static Kernels<Self>;
 }
 
-impl Real for f32 {
-    const ZERO: Self = 0.0;
-    #[inline(always)]
-    fn from_f64(x: f64) -> Self {
-        x as f32
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    #[inline(always)]
-    fn fused(self, a: Self, b: Self) -> Self {
-        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
-            self.mul_add(a, b)
-        } else {
-            self * a + b
+/// What both types do by the same words.
+macro_rules! arithmetic {
+    ($real:ty) => {
+        const ZERO: Self = 0.0;
+        #[inline(always)]
+        fn from_f64(x: f64) -> Self {
+            x as $real
         }
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        f32::sqrt(self)
-    }
+        #[inline(always)]
+        fn to_f64(self) -> f64 {
+            self as f64
+        }
+        #[inline(always)]
+        fn mul_add(self, a: Self, b: Self) -> Self {
+            <$real>::mul_add(self, a, b)
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            <$real>::sqrt(self)
+        }
+    };
+}
+
+impl Real for f32 {
+    arithmetic!(f32);
     /// Mantissa in [√½, √2), then the polynomial of ln(1+f)/f, without table or branch so that a loop
     /// over it becomes vector code. Error below 2 units in the last place.
     #[inline(always)]
@@ -109,27 +121,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    const ZERO: Self = 0.0;
-    #[inline(always)]
-    fn from_f64(x: f64) -> Self {
-        x
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
-    #[inline(always)]
-    fn fused(self, a: Self, b: Self) -> Self {
-        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
-            self.mul_add(a, b)
-        } else {
-            self * a + b
-        }
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        f64::sqrt(self)
-    }
+    arithmetic!(f64);
     #[inline(always)]
     fn ln(self) -> Self {
         libm::log(self)

@@ -91,7 +91,7 @@ impl<F: Real> Search<F> {
         self.logits.clear();
     }
 
-    /// One-hot selectors: finds the attention among the twins alone, and says whether that is all of it. Others
+    /// One-hot selectors: finds the attention among the twins alone, and returns whether that is all of it. Other trees
     /// match so badly that they matter only if a key and a query are very long. `places` are those of the twins in
     /// their grove.
     pub(super) fn link_twins(

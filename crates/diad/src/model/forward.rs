@@ -1,4 +1,4 @@
-//! Rows through the trees.
+//! The forward pass: rows through the trees.
 
 use super::block::Parts;
 use super::{BLOCK_LANES, Block, Model, TreeWiring, Wiring};

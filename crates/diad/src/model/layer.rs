@@ -179,7 +179,7 @@ impl<F: Real> Model<F> {
         })
     }
 
-    /// The least that the mean of the trees can be, whatever the row: a tree's output lies between its leaves.
+    /// A lower bound of the mean of the trees for any row: a tree's output lies between its leaves.
     pub fn least(&self) -> f64 {
         let (leaves, outputs) = (self.shape.leaves(), self.shape.outputs);
         let trees = self.layers.iter().flat_map(|layer| layer.leaf_weights.chunks(leaves * outputs));

@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Edit;
 use crate::Params;
+use crate::alert::Alert;
+use crate::calibration::MOST_SCORES;
 use crate::encode::Encoder;
 use crate::error::ModelFault;
 use crate::model::Shape;
@@ -16,10 +19,11 @@ pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 /// The version this program writes, and the newest it reads.
 pub const VERSION: u32 = 2;
 /// What a header may require of its reader, by name: places in time, and times with one feature for their gaps; counts of categories,
-/// what is usual in groups, and values next to the ends.
-const KNOWN: [&str; 2] = [TIMES, GROUPS];
+/// what is usual in groups, and values next to the ends; scores that calibrate, and what terms usually contribute.
+const KNOWN: [&str; 3] = [TIMES, GROUPS, CALIBRATION];
 pub const TIMES: &str = "times";
 pub const GROUPS: &str = "groups";
+pub const CALIBRATION: &str = "calibration";
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;
@@ -55,12 +59,24 @@ pub struct Header {
     /// Whether the values next to the ends of the columns are known.
     #[serde(default)]
     pub next: bool,
+    /// The columns of the terms of which it is known what they usually contribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub usual: Vec<[u32; 2]>,
     /// Where a tuned model came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// The most by which the compiled score differs from the exact one; nothing if scores are always exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
+    /// The scores that calibrate it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<CalibrationHeader>,
+    /// What people have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<String>,
+    /// Which rows are alerts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alert: Option<Alert>,
     /// What a reader must know of to read the file rightly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
@@ -92,6 +108,15 @@ pub struct PartHeader {
     pub curves: Vec<(u32, usize)>,
     /// Features and nodes of each grid.
     pub grids: Vec<([u32; 2], [usize; 2])>,
+}
+
+/// The scores that calibrate a model.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct CalibrationHeader {
+    /// How many there are.
+    pub scores: usize,
+    /// Whether the model did not see their rows.
+    pub unseen: bool,
 }
 
 /// The header of a file of the first version, in which the functions of all parts are added up.
@@ -141,6 +166,10 @@ impl From<FirstHeader> for Header {
             next: false,
             origin,
             bound,
+            usual: Vec::new(),
+            calibration: None,
+            edits: Vec::new(),
+            alert: None,
             version: 1,
         }
     }
@@ -194,6 +223,7 @@ pub fn read_header(bytes: &[u8]) -> std::result::Result<Header, ModelFault> {
         || !header.encoder.is_valid()
         || !header.has_sane_parts()
         || !header.has_sane_profile()
+        || header.edits.iter().any(|edit| edit.parse::<Edit>().is_err())
         || header.bound.is_some_and(|bound| !(bound.is_finite() && bound >= 0.0))
     {
         return Err(ModelFault::Damaged("its header makes no sense"));
@@ -223,7 +253,8 @@ impl Header {
         let counts: usize = self.counts.iter().map(|(_, cells)| 2 * cells + 1).sum();
         let ranges: usize = self.ranges.iter().map(|(_, groups)| 3 * groups).sum();
         let next = if self.next { 2 * self.encoder.columns().len() } else { 0 };
-        trees + functions + spreads + pairs + counts + ranges + next
+        let calibration = self.calibration.map_or(0, |calibration| calibration.scores);
+        trees + functions + spreads + pairs + counts + ranges + next + calibration + 3 * self.usual.len()
     }
 
     /// Whether what is remembered of the training rows is of a size that fitting makes, and of columns that exist.
@@ -236,7 +267,10 @@ impl Header {
                 .iter()
                 .chain([&self.score_spread])
                 .all(|n| (1..=Spread::most_values()).contains(n))
+            && self.calibration.is_none_or(|calibration| (1..=MOST_SCORES).contains(&calibration.scores))
             && self.pairs.len() <= MOST_PAIRS
+            && self.usual.len() <= columns + MOST_GRIDS * MOST_PARTS
+            && self.usual.iter().all(|&[a, b]| a <= b && (b as usize) < columns)
             && self.pairs.windows(2).all(|two| two[0].0 < two[1].0)
             && self.pairs.iter().all(|&([a, b], counts)| {
                 a < b && (b as usize) < columns && (4..=most_counts).contains(&counts)

@@ -10,17 +10,18 @@ mod header;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use crate::calibration::Calibration;
 use crate::error::{ModelFault, file_error};
 use crate::function::{Curve, Functions, Grid, spaced};
 use crate::model::{Layer, Model, Selectors};
 use crate::origin::Digest;
-use crate::profile::{Counts, Group, Groups, Profile, Ranges, Spread, Together};
+use crate::profile::{Counts, Group, Groups, Profile, Ranges, Spread, Together, Usual};
 use crate::score::additive::{Additive, Part};
 use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
-    CHECKSUM, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES, UNREADABLE_HEADER, VERSION,
-    header_length, number, read_header, tensor_lengths,
+    CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES,
+    UNREADABLE_HEADER, VERSION, header_length, number, read_header, tensor_lengths,
 };
 
 impl Detector {
@@ -144,12 +145,12 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
     };
     let columns = detector.encoder().columns();
     let times = columns.iter().any(|column| column.is_date() || column.gaps.is_some_and(|gaps| gaps.told));
+    let calibration = detector.kept_calibration();
+    let calibrated = calibration.is_some() || !profile.usual.is_empty();
+    let grouped = !profile.next.is_empty();
+    let required = [times.then_some(TIMES), grouped.then_some(GROUPS), calibrated.then_some(CALIBRATION)];
     let header = Header {
-        requires: [(times, TIMES), (!profile.next.is_empty(), GROUPS)]
-            .into_iter()
-            .filter(|(needed, _)| *needed)
-            .map(|(_, name)| name.to_owned())
-            .collect(),
+        requires: required.into_iter().flatten().map(str::to_owned).collect(),
         params: detector.params().clone(),
         encoder: detector.encoder().clone(),
         training_rows: detector.training_rows(),
@@ -163,8 +164,15 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         counts: profile.counts.iter().map(|pair| (pair.columns, pair.cells.len())).collect(),
         ranges: profile.ranges.iter().map(|pair| (pair.columns, pair.groups.len())).collect(),
         next: !profile.next.is_empty(),
+        usual: profile.usual.iter().map(|usual| usual.columns).collect(),
         origin: detector.origin().cloned(),
         bound: detector.bound(),
+        calibration: calibration.map(|calibration| CalibrationHeader {
+            scores: calibration.scores().len(),
+            unseen: calibration.is_unseen(),
+        }),
+        edits: detector.edits().to_vec(),
+        alert: detector.alert(),
     };
     let header =
         serde_json::to_vec(&header).map_err(|_| ModelFault::Damaged("its header cannot be written"))?;
@@ -208,6 +216,9 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         bytes.extend(rows.to_le_bytes().into_iter().chain(low.to_le_bytes()).chain(high.to_le_bytes()));
     }
     bytes.extend(profile.next.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    let usual = profile.usual.iter().flat_map(|usual| [usual.mean, usual.deviation, usual.rare]);
+    bytes.extend(usual.flat_map(f32::to_le_bytes));
+    bytes.extend(calibration.into_iter().flat_map(Calibration::scores).flat_map(|score| score.to_le_bytes()));
     let check = crc32fast::hash(&bytes);
     bytes.extend(check.to_le_bytes());
     Ok(bytes)
@@ -236,9 +247,14 @@ fn read_body(header: Header, bytes: &[u8]) -> std::result::Result<Detector, Mode
     let model = read_model(&header, &mut words)?;
     let additive = read_additive(&header, &mut words)?;
     let profile = read_profile(&header, &mut words)?;
+    let calibration = header.calibration.map(|told| read_calibration(told, &mut words)).transpose()?;
     let detector = Detector::new(header.params, header.encoder, model, header.training_rows);
     let detector = detector.with(additive).remembering(profile).bounded(header.bound);
-    let detector = detector.holding(header.held);
+    let detector = detector.holding(header.held).alerting(header.alert).noting_edits(header.edits);
+    let detector = match calibration {
+        Some(calibration) => detector.calibrated(calibration),
+        None => detector,
+    };
     Ok(match header.origin {
         Some(origin) => detector.coming_from(origin),
         None => detector,
@@ -356,6 +372,13 @@ fn read_profile(
     }
     let mut profile = Profile { columns, scores, pairs, ..Profile::unknown(0) };
     read_groups(header, words, &mut profile).ok_or(SENSELESS)?;
+    for &columns in &header.usual {
+        let numbers = read_numbers(3, words)?;
+        if numbers[1] < 0.0 || !(0.0..=1.0).contains(&numbers[2]) {
+            return Err(SENSELESS);
+        }
+        profile.usual.push(Usual { columns, mean: numbers[0], deviation: numbers[1], rare: numbers[2] });
+    }
     Ok(profile)
 }
 
@@ -389,6 +412,15 @@ fn read_groups(header: &Header, words: &mut impl Iterator<Item = u32>, profile: 
         profile.next.push(next.iter().all(|value| value.abs() <= 1.0).then_some(next)?);
     }
     Some(())
+}
+
+fn read_calibration(
+    CalibrationHeader { scores, unseen }: CalibrationHeader,
+    words: &mut impl Iterator<Item = u32>,
+) -> std::result::Result<Calibration, ModelFault> {
+    let scores = read_numbers(scores, words)?;
+    let ascending = scores.windows(2).all(|two| two[0] <= two[1]);
+    Calibration::new(scores, unseen).filter(|_| ascending).ok_or(SENSELESS_NUMBERS)
 }
 
 fn read_model(

@@ -7,32 +7,17 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Params;
-use crate::encode::{Encoder, Matrix};
+use crate::encode::Matrix;
 use crate::explain::Explainer;
 use crate::model::Shape;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, Table};
+use crate::tests::{fitted, normal, small};
 
 fn small_detector(seed: u64) -> Detector {
     let mut random = Stream::new(seed, Purpose::Shuffle, 0);
-    let columns = (0..3).map(|_| (0..60).map(|_| random.normal()).collect()).collect();
-    let names = ["a", "b", "Größe"].map(String::from).to_vec();
-    let (encoder, matrix) =
-        Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[], crate::Scale::Both).unwrap();
-    let params = Params {
-        layers: 2,
-        trees: 3,
-        outputs: 2,
-        depth: 2,
-        attention: 2,
-        steps: 6,
-        warmup: 2,
-        anneal: 3,
-        batch: 32,
-        seed,
-        ..Params::default()
-    };
-    crate::fit::fit(&params, encoder, &matrix).unwrap()
+    let tiny = Params { trees: 3, depth: 2, attention: 2, steps: 6, warmup: 2, anneal: 3, ..small() };
+    fitted(&Params { batch: 32, seed, ..tiny }, &normal(&mut random, ["a", "b", "Größe"], 60))
 }
 
 /// Scores of rows within the range of the training data, outside of it, and at the limits of encoding.
@@ -223,8 +208,7 @@ fn renew_the_stored_model() {
     let names = ["height", "weight", "größe"].map(String::from).to_vec();
     let table = Table::new(names, stored_columns(200)).unwrap();
     let params = Params { trees: 12, steps: 40, warmup: 10, anneal: 20, batch: 128, ..Params::default() };
-    let (encoder, matrix) = Encoder::fit_encode(&table, &[], params.scale).unwrap();
-    let detector = crate::fit::fit(&params, encoder, &matrix).unwrap();
+    let detector = fitted(&params, &table);
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/models");
     detector.save(&folder.join(format!("v{VERSION}.diad"))).unwrap();
     let scores = serde_json::to_string(&detector.score(&table).unwrap()).unwrap();

@@ -147,7 +147,8 @@ fn chance_in_a_small_table_is_not_taken_for_surprise() {
         let mut random = Stream::new(seed, Purpose::Shuffle, 0);
         let mut columns = vec![Vec::new(); 2];
         for row in 0..200 {
-            let mut value = || if row < 180 { 5.0 + 0.4 * random.normal() } else { 10.0 * random.unit() - 5.0 };
+            let mut value =
+                || if row < 180 { 5.0 + 0.4 * random.normal() } else { 10.0 * random.unit() - 5.0 };
             columns.iter_mut().for_each(|column| column.push(value()));
         }
         let table = Table::new(["x", "y"].map(String::from).to_vec(), columns).unwrap();

@@ -2,21 +2,24 @@
 
 use crate::function::Functions;
 
-/// The name of the part that the trees are.
+/// The name of the part made of the trees.
 pub const TREES: &str = "trees";
 /// The name of the part that says how far out values lie.
 pub const TAILS: &str = "tails";
+
+/// The name of the part that people have added.
+pub const EDITS: &str = "edits";
 
 /// A part of the score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// Its name.
     pub name: String,
-    /// What it is multiplied by.
+    /// Its factor in the score.
     pub factor: f32,
     /// The standard deviation of its values over the training rows, before the factor; 0 if unknown.
     pub deviation: f32,
-    /// Its functions. The part called [`TREES`] has the mean of the trees besides.
+    /// Its functions. The part called [`TREES`] also has the mean of the trees.
     pub functions: Functions,
 }
 
@@ -25,12 +28,12 @@ pub struct Part {
 pub struct Additive {
     /// The parts.
     pub parts: Vec<Part>,
-    /// What is taken from the sum.
+    /// The constant that is subtracted.
     pub shift: f32,
 }
 
 impl Additive {
-    /// The mean of the trees, so many times.
+    /// The mean of the trees, times a factor.
     pub fn of_trees(factor: f32) -> Self {
         Self::of_part(TREES, factor, Functions::default())
     }
@@ -40,7 +43,7 @@ impl Additive {
         Self { parts: vec![Part { name: name.to_owned(), factor, deviation: 0.0, functions }], shift: 0.0 }
     }
 
-    /// What the mean of the trees is multiplied by.
+    /// The factor of the mean of the trees.
     pub fn tree_factor(&self) -> f32 {
         self.parts.iter().filter(|part| part.name == TREES).map(|part| part.factor).sum()
     }
@@ -61,13 +64,13 @@ impl Additive {
         sum
     }
 
-    /// The same score with some functions of each part alone, such as those of one feature.
+    /// The same score with only some functions of each part, such as those of one feature.
     pub fn keeping(&self, kept: impl Fn(&Functions) -> Functions) -> Self {
         let part = |part: &Part| Part { functions: kept(&part.functions), ..part.clone() };
         Self { parts: self.parts.iter().filter(|part| part.name != TREES).map(part).collect(), shift: 0.0 }
     }
 
-    /// Adds another score so many times, part by part; its shift is left out.
+    /// Adds another score times a factor, part by part; its shift is left out.
     pub fn add(&mut self, other: &Self, factor: f32) {
         for part in &other.parts {
             let own = match self.parts.iter().position(|own| own.name == part.name) {

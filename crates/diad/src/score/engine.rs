@@ -21,7 +21,7 @@ impl Detector {
         Self { bound, compiled: OnceLock::from(compiled), ..self }
     }
 
-    /// Takes over what an earlier [`Detector::certified`] found.
+    /// Reuses what an earlier [`Detector::certified`] found.
     pub(crate) fn bounded(self, bound: Option<f64>) -> Self {
         Self { bound, compiled: OnceLock::new(), ..self }
     }
@@ -55,21 +55,21 @@ impl Detector {
         self.compiled.get_or_init(|| self.compile()).as_ref()
     }
 
-    /// The same detector, which scores and explains with the trees themselves from now on, not with tables made of them.
-    /// Slower by a factor of five or so; scores differ by no more than [`Detector::bound`], and rounding.
+    /// The same detector, scoring and explaining with the trees themselves instead of tables made from them. About five
+    /// times slower; scores differ by no more than [`Detector::bound`] and rounding.
     #[must_use]
     pub fn exactly(self) -> Self {
         Self { exact: true, ..self }
     }
 
-    /// The most by which a score can differ from the exact one, whatever the row, beside the rounding of single
-    /// precision. Nothing for a model whose scores are always exact: one with several layers of trees, one that tables of a
-    /// sensible size cannot come close enough to, or one of an older version.
+    /// An upper bound of the difference between any row's score and the exact one, apart from single-precision rounding.
+    /// `None` for a model whose scores are always exact: one with several layers of trees, one that tables of a
+    /// reasonable size cannot approximate closely enough, or one of an older version.
     pub fn bound(&self) -> Option<f64> {
         self.bound
     }
 
-    /// The standard deviation of the scores of the training rows, as far as the model remembers them.
+    /// The standard deviation of the scores of the training rows, estimated from what the model remembers of them.
     pub fn score_deviation(&self) -> f64 {
         self.profile.scores.deviation()
     }
@@ -91,7 +91,7 @@ impl Detector {
         );
     }
 
-    /// As [`Detector::look_up`], and what each of the terms has in the score of each row, row after row.
+    /// As [`Detector::look_up`], and the contribution of each term to the score of each row, row after row.
     pub(crate) fn look_up_parts(
         &self,
         (compiled, terms): (&Compiled, &Terms),

@@ -123,7 +123,7 @@ impl Detector {
         self.exact().score_encoded(rows, scores);
     }
 
-    /// What another score, such as one part of this one, gives encoded rows. Its trees are those of this detector.
+    /// Another score, such as one part of this one, of encoded rows. Its trees are those of this detector.
     pub(crate) fn score_component(&self, component: &Additive, rows: &Matrix) -> Vec<f32> {
         let functions = component.functions();
         let (lookup, tree_factor) = (Lookup::new(&functions), component.tree_factor());
@@ -139,7 +139,7 @@ impl Detector {
         scores
     }
 
-    /// The same detector, whose parts know their standard deviations over these rows.
+    /// The same detector with the standard deviation of each part over these rows filled in.
     pub(crate) fn measuring_parts(mut self, rows: &Matrix) -> Self {
         for part in 0..self.additive.parts.len() {
             let alone = Part { factor: 1.0, ..self.additive.parts[part].clone() };
@@ -165,9 +165,9 @@ impl Detector {
         self.additive.shares()
     }
 
-    /// What this score gives encoded rows with other trees.
+    /// This score of encoded rows with other trees.
     pub(crate) fn score_with_trees(&self, model: &Model<f32>, rows: &Matrix) -> Vec<f32> {
-        let wiring = wired(model, self.params.min_temperature);
+        let wiring = wired(model, self.params.final_temperature());
         let mut scores = vec![0.0; rows.rows()];
         Exact { model, wiring: &wiring, ..self.exact() }.score_encoded(rows, &mut scores);
         scores

@@ -1,4 +1,4 @@
-//! Curves and grids made ready for many rows: what their look-ups share is worked out once a block.
+//! Curves and grids prepared for many rows: what their look-ups share is computed once per block.
 
 use crate::function::{Curve, Functions};
 use crate::kernel::{Columns, LANES, Lane};
@@ -81,7 +81,7 @@ impl Places {
 }
 
 impl Lookup {
-    /// Makes functions ready.
+    /// Prepares functions.
     pub fn new(functions: &Functions) -> Self {
         let mut lookup = Self::default();
         for Curve { feature, nodes, values, beyond } in &functions.curves {
@@ -175,7 +175,7 @@ impl CurveLookup {
         self.values[node] + share * (self.values[node + 1] - self.values[node])
     }
 
-    /// What is added to it beyond the nodes.
+    /// What a curve adds beyond its nodes.
     #[inline]
     fn rise(&self, x: f32) -> f32 {
         let [low, high] = [self.nodes.nodes[0], self.nodes.nodes[self.nodes.nodes.len() - 1]];

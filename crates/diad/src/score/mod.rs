@@ -16,12 +16,14 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::Params;
+use crate::alert::Alert;
+use crate::calibration::{Calibration, MOST_SCORES};
 use crate::encode::{Encoder, Found, Oddities, Scaler};
 use crate::function::Functions;
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
 use crate::origin::Origin;
-use crate::profile::Profile;
+use crate::profile::{Profile, Usual};
 use crate::table::{Selection, Source, Table, Values};
 use crate::{Error, Result};
 use additive::Additive;
@@ -30,7 +32,7 @@ use lookup::{Lookup, Places};
 use odd::Penalties;
 use rayon::prelude::*;
 
-/// Rows of a part of a table that one of several threads reads and scores.
+/// Rows that a thread reads and scores at a time.
 const SHARED_ROWS: usize = 2048;
 
 /// A trained anomaly detector.
@@ -50,7 +52,13 @@ pub struct Detector {
     held: bool,
     profile: Profile,
     origin: Option<Origin>,
-    /// The most by which the compiled score differs from the exact one, where it is good enough to be used.
+    calibration: Option<Calibration>,
+    /// A calibration told from the profile, where there is none.
+    remembered: OnceLock<Calibration>,
+    alert: Option<Alert>,
+    /// What people have changed, as it is written.
+    edits: Vec<String>,
+    /// The largest difference between the compiled score and the exact one, where it is small enough to be used.
     bound: Option<f64>,
     /// The compiled score, made when it is first needed.
     compiled: OnceLock<Option<Compiled>>,
@@ -85,7 +93,7 @@ impl Workspace {
 impl Detector {
     /// A detector of a trained model.
     pub(crate) fn new(params: Params, encoder: Encoder, model: Model<f32>, training_rows: u64) -> Self {
-        let wiring = exact::wired(&model, params.min_temperature);
+        let wiring = exact::wired(&model, params.final_temperature());
         let profile = Profile::unknown(encoder.columns().len());
         let penalties = Penalties::new(encoder.columns().len());
         Self {
@@ -100,6 +108,10 @@ impl Detector {
             held: true,
             profile,
             origin: None,
+            calibration: None,
+            remembered: OnceLock::new(),
+            alert: None,
+            edits: Vec::new(),
             bound: None,
             compiled: OnceLock::new(),
             exact: false,
@@ -144,16 +156,16 @@ impl Detector {
     /// Remembers what the training rows were like.
     pub(crate) fn remembering(self, profile: Profile) -> Self {
         let penalties = Penalties::new(self.encoder.columns().len());
-        Self { profile, penalties, ..self }
+        Self { profile, penalties, remembered: OnceLock::new(), ..self }
     }
 
-    /// What it remembers of the training rows.
+    /// What it remembers about the training rows.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// How many pieces the score is the sum of: groups of trees of the same features, then curves, then grids; or those of
-    /// the compiled score.
+    /// The number of pieces that add up to the score: groups of trees of the same features, then curves, then grids; or those
+    /// of the compiled score.
     pub(crate) fn pieces(&self) -> usize {
         self.compiled().map_or_else(|| self.exact().pieces(), Compiled::pieces)
     }
@@ -180,7 +192,7 @@ impl Detector {
         self.exact().begin(work);
     }
 
-    /// What a piece gives to every row of a block for which work has begun, and the factor it has in the score.
+    /// The values of a piece for every row of a block that work has begun on, and its factor in the score.
     pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> (&'a [Lane<f32>], f64) {
         let Some(compiled) = self.compiled() else { return self.exact().piece(piece, work) };
         let Workspace { block, cursor, values, .. } = work;
@@ -189,7 +201,7 @@ impl Detector {
         (values, 1.0)
     }
 
-    /// What is taken from the sum of all pieces.
+    /// The constant that is subtracted from the sum of all pieces.
     pub(crate) fn shift(&self) -> f64 {
         self.compiled().map_or(f64::from(self.additive.shift), |compiled| -compiled.shift())
     }
@@ -197,7 +209,7 @@ impl Detector {
     /// A detector of the same columns and training rows with other trees and another score.
     pub(crate) fn with_model(&self, model: Model<f32>, additive: Additive) -> Self {
         let detector = Self::new(self.params.clone(), self.encoder.clone(), model, self.training_rows);
-        detector.with(additive).remembering(self.profile.clone()).holding(self.held)
+        detector.with(additive).remembering(self.profile.clone()).holding(self.held).alerting(self.alert)
     }
 
     /// Where it came from, if it was tuned.
@@ -208,6 +220,56 @@ impl Detector {
     /// Remembers where it came from.
     pub(crate) fn coming_from(self, origin: Origin) -> Self {
         Self { origin: Some(origin), ..self }
+    }
+
+    /// How unusual scores are: p-values and percentiles. Models that no calibration came with tell it from what they remember of
+    /// the scores of their training rows.
+    pub fn calibration(&self) -> &Calibration {
+        self.calibration.as_ref().unwrap_or_else(|| {
+            self.remembered.get_or_init(|| {
+                let count = (self.training_rows as usize).clamp(1, MOST_SCORES);
+                let score = |i: usize| self.profile.scores.quantile((i as f64 + 0.5) / count as f64);
+                Calibration::of_training((0..count).map(score).collect())
+            })
+        })
+    }
+
+    /// The same detector, calibrated by the scores of other rows than it remembers.
+    #[must_use]
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration: Some(calibration), ..self }
+    }
+
+    /// The same detector, which knows what terms usually contribute.
+    pub(crate) fn knowing(mut self, usual: Vec<Usual>) -> Self {
+        self.profile.usual = usual;
+        self
+    }
+
+    /// The calibration, if one was kept.
+    pub(crate) fn kept_calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// The edits that were made, as they are written; see [`Edit`](crate::Edit).
+    pub fn edits(&self) -> &[String] {
+        &self.edits
+    }
+
+    /// The same detector, which knows that it was edited.
+    pub(crate) fn noting_edits(self, edits: Vec<String>) -> Self {
+        Self { edits, ..self }
+    }
+
+    /// Which rows are alerts, if that is stored in the model.
+    pub fn alert(&self) -> Option<Alert> {
+        self.alert
+    }
+
+    /// The same detector with another rule for alerts, or none.
+    #[must_use]
+    pub fn alerting(self, alert: Option<Alert>) -> Self {
+        Self { alert, ..self }
     }
 
     /// What flows where among the trees.
@@ -254,14 +316,14 @@ impl Detector {
         self.training_rows
     }
 
-    /// The same detector, for which a cell that does not fit its column is an error from now on: one that cannot be read, is
-    /// infinite, or is missing where none was in the training. Otherwise it is a value of its own, rarer than all others.
+    /// The same detector, with cells that do not fit their column as errors: those that cannot be read, are infinite, or are
+    /// missing in a column that had no gaps in training. Otherwise such a cell counts as a value of its own, rarer than all others.
     #[must_use]
     pub fn strictly(self) -> Self {
         Self { strict: true, ..self }
     }
 
-    /// What to read from a table whose rows are to be scored.
+    /// The columns to read from a table that is to be scored.
     pub fn selection(&self) -> Selection {
         if self.strict { self.encoder.selection() } else { self.encoder.lenient_selection() }
     }
@@ -355,7 +417,7 @@ impl Detector {
                 Ok(oddities)
             };
             let parts = scores.par_chunks_mut(SHARED_ROWS).enumerate();
-            // The first error is that of the first rows, whoever was first.
+            // The error reported is that of the first rows, whichever thread failed first.
             let done: Vec<Result<Oddities>> = parts.map_init(Vec::new, part).collect();
             for more in done {
                 oddities.append(more?);

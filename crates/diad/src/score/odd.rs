@@ -7,9 +7,9 @@ use crate::encode::{Found, Kind, Oddity, Scaler};
 use crate::kernel::LANES;
 use crate::score::additive::TAILS;
 
-/// Most categories of a column that are tried, the rarest ones.
+/// The number of categories of a column that are tried, the rarest first.
 const CATEGORIES: usize = 64;
-/// Where other columns are while values are tried: at these shares of their rows.
+/// Quantiles at which the other columns are held while values are tried.
 const SHARES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 /// Values at either end of a column that are tried, beside those of its nodes.
 const ENDS: usize = 8;
@@ -63,8 +63,9 @@ impl Detector {
         }
     }
 
-    /// What a cell that does not fit its column adds to a score in which the median stands for it: the most that
-    /// values of the column add to each piece of the score wherever the other columns are, and so no less than the rarest of them, nor less than any value can add in the tails.
+    /// What a cell that does not fit its column adds to a score in which the median stands for it: the most that values of the
+    /// column add to each piece of the score, wherever the other columns are. So it is no less than what the rarest of them
+    /// adds, nor less than any value can add in the tails.
     pub(crate) fn penalty(&self, column: usize) -> f64 {
         *self.penalties.0[column].get_or_init(|| self.find_penalty(column))
     }

@@ -3,13 +3,15 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::Detector;
-use crate::Params;
-use crate::encode::{Encoder, Matrix};
+use crate::encode::Matrix;
 use crate::model::BLOCK_ROWS;
 use crate::rng::{Purpose, Stream};
-use crate::table::{BATCH_ROWS, Table};
+use crate::table::BATCH_ROWS;
+use crate::tests::{fitted, normal, small};
+use crate::{Params, Scale};
 
-const WIDTH: usize = 4;
+const NAMES: [&str; 4] = ["c0", "c1", "c2", "c3"];
+const WIDTH: usize = NAMES.len();
 
 fn rows(seed: u64, count: usize) -> Matrix {
     let mut random = Stream::new(seed, Purpose::Uniform, 0);
@@ -22,21 +24,8 @@ fn detector() -> &'static Detector {
     static DETECTOR: OnceLock<Detector> = OnceLock::new();
     DETECTOR.get_or_init(|| {
         let mut random = Stream::new(11, Purpose::Shuffle, 0);
-        let columns = (0..WIDTH).map(|_| (0..400).map(|_| random.normal()).collect()).collect();
-        let names = (0..WIDTH).map(|c| format!("c{c}")).collect();
-        let (encoder, matrix) =
-            Encoder::fit_encode(&Table::new(names, columns).unwrap(), &[], crate::Scale::Linear).unwrap();
-        let params = Params {
-            layers: 3,
-            trees: 20,
-            outputs: 2,
-            steps: 40,
-            warmup: 10,
-            anneal: 20,
-            batch: 256,
-            ..Params::default()
-        };
-        let detector = crate::fit::fit(&params, encoder, &matrix).unwrap();
+        let params = Params { scale: Scale::Linear, layers: 3, trees: 20, steps: 40, anneal: 20, ..small() };
+        let detector = fitted(&params, &normal(&mut random, NAMES, 400));
         assert!(detector.wiring.trees.iter().any(|tree| !tree.columns.is_empty()));
         detector
     })
@@ -56,11 +45,7 @@ fn no_rows_no_scores() {
 #[test]
 fn a_source_is_scored_and_explained_batch_by_batch_as_a_table() {
     let mut random = Stream::new(3, Purpose::Shuffle, 0);
-    let columns = (0..WIDTH)
-        .map(|_| (0..BATCH_ROWS + 77).map(|_| random.normal()).collect())
-        .collect::<Vec<Vec<f64>>>();
-    let names = (0..WIDTH).map(|c| format!("c{c}")).collect();
-    let table = Table::new(names, columns.clone()).unwrap();
+    let table = normal(&mut random, NAMES, BATCH_ROWS + 77);
     let scores = detector().score_all(&table).unwrap();
     assert_eq!(scores, detector().score(&table).unwrap());
     let explainer = crate::explain::Explainer::new(detector());
@@ -69,9 +54,9 @@ fn a_source_is_scored_and_explained_batch_by_batch_as_a_table() {
     assert_eq!((all.scores(), all.values()), (whole.scores(), whole.values()));
     let last = BATCH_ROWS + 76;
     let picked = detector().pick(&table, &[last, 0, last]).unwrap();
-    assert_eq!(picked.column(1), [columns[1][last], columns[1][0], columns[1][last]]);
+    assert_eq!(picked.column(1), [last, 0, last].map(|row| table.column(1)[row]));
     let beyond = detector().pick(&table, &[last + 1]).unwrap_err().to_string();
-    assert_eq!(beyond, "there is no row 8269; the table has 8269 rows, and the first is row 0");
+    assert_eq!(beyond, "there is no row 8269; the table has 8269 rows, numbered from 0");
 }
 
 #[test]

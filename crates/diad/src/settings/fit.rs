@@ -3,6 +3,9 @@
 use super::{Kind, Value, Word, require, wrong_kind};
 use crate::Result;
 
+/// The temperature of hard splits.
+const HARD: f64 = 1e-6;
+
 words! {
     /// The scale in which the model sees columns.
     pub enum Scale {
@@ -13,6 +16,50 @@ words! {
         Asinh = "asinh",
         /// Both, as two features that every tree can choose from
         Both = "both",
+    }
+}
+
+words! {
+    /// How the temperature falls while the trees choose their features.
+    pub enum Annealing {
+        /// By the same amount at every step
+        Linear = "linear",
+        /// By the same factor at every step
+        Logarithmic = "logarithmic",
+    }
+}
+
+words! {
+    /// Whose selectors learn from how well two trees match.
+    pub enum MatchGradient {
+        /// Those of both trees
+        Both = "both",
+        /// Those of the later tree alone
+        Later = "later",
+    }
+}
+
+words! {
+    /// How the sparsities of leaves become leaf weights.
+    pub enum LeafScale {
+        /// Scaled to [-1, 1] over all trees of a layer
+        Layer = "layer",
+        /// Scaled to [-1, 1] in each tree
+        Tree = "tree",
+        /// The paper's formula to the letter: twice the sparsity over its range in the tree, less 1
+        Literal = "literal",
+        /// As they are
+        None = "none",
+    }
+}
+
+words! {
+    /// What splits are once annealing is over.
+    pub enum FinalSplits {
+        /// Soft, at the final temperature
+        Soft = "soft",
+        /// Hard: a row goes left or right
+        Hard = "hard",
     }
 }
 
@@ -52,11 +99,11 @@ settings! {
         attention: usize = 12, [from 1 to 256];
         /// Share of the features a tree may choose from (at least two)
         feature_share: f64 = 0.15, paper 0.4, [above 0 to 1];
-        /// Most features a tree may use: 2 for a GA²M, 1 for a GAM
+        /// Maximum number of features a tree may use: 2 for a GA²M, 1 for a GAM
         interactions: usize = 2, [from 1 to 2, "1 (GAM) or 2 (GA2M)"];
         /// Rows per training step, and uniform points per step
         batch: usize = 2048, [from 16 to 65536];
-        /// Training steps; few steps shorten the warm-up and the annealing to half of them
+        /// Training steps; warm-up and annealing are shortened to at most half of them
         steps: usize = 1000, paper 2000, [from 1 to 10000000];
         /// Steps over which the learning rate rises to its full value
         warmup: usize = 500, paper 1000, ["at most the number of steps"];
@@ -64,15 +111,24 @@ settings! {
         learning_rate: f64 = 1e-3, [from 0 to 1];
         /// Steps over which the temperature falls from 1 to its minimum
         anneal: usize = 500, paper 1000, ["below the number of steps"];
+        /// How the temperature falls: linear, or logarithmic, which is faster at first
+        annealing: Annealing = Annealing::Linear, [any];
         /// Temperature of the splits after annealing, in training and in scoring
         min_temperature: f64 = 0.1, [from 0.001 to 1];
+        /// Splits after annealing, in training and in scoring: soft at the final temperature, or hard
+        final_splits: FinalSplits = FinalSplits::Soft, [any];
+        /// Whose selectors learn from how well two trees match: those of both, or of the later tree alone
+        match_gradient: MatchGradient = MatchGradient::Both, [any];
         /// Added to the count and the volume of every leaf
         smoothing: f64 = 50.0, [from 1e-6 to 1e9];
         /// Share of the new sparsity in each update of the leaf weights
         damping: f64 = 0.1, [above 0 to 1];
+        /// How the sparsities of leaves become their weights: scaled over the layer, over each tree, by the paper's formula to the
+        /// letter, or not at all
+        leaf_scale: LeafScale = LeafScale::Layer, paper LeafScale::None, [any];
         /// Probability that a tree is left out of the loss at a step
         dropout: f64 = 0.75, [from 0 to below 1];
-        /// Seed of every random choice
+        /// Random seed
         seed: u64 = 0, [any];
     }
 }
@@ -83,7 +139,7 @@ impl Params {
         Self::with_values_of_the_paper()
     }
 
-    /// The same settings for so many steps: few steps shorten the warm-up and the annealing to half of them.
+    /// The same settings with another number of steps; warm-up and annealing are shortened to at most half of them.
     ///
     /// ```
     /// use diad::Params;
@@ -95,7 +151,26 @@ impl Params {
         Self { steps, warmup: self.warmup.min(steps / 2), anneal: self.anneal.min(steps / 2), ..self }
     }
 
-    /// A preset by its name, with settings given by theirs. Few steps shorten the warm-up and the annealing of the preset.
+    /// The temperature of the splits once annealing is over. Hard splits are soft ones on so narrow a stretch that only a value
+    /// which is the threshold itself lies on it.
+    pub(crate) fn final_temperature(&self) -> f64 {
+        match self.final_splits {
+            FinalSplits::Soft => self.min_temperature,
+            FinalSplits::Hard => HARD,
+        }
+    }
+
+    /// The temperature after a share of the annealing.
+    pub(crate) fn temperature(&self, annealed: f64) -> f64 {
+        match self.annealing {
+            _ if annealed >= 1.0 => self.final_temperature(),
+            Annealing::Linear => 1.0 + annealed * (self.min_temperature - 1.0),
+            Annealing::Logarithmic => libm::pow(self.min_temperature, annealed),
+        }
+    }
+
+    /// A preset by its name, with settings given by theirs. If the steps are among them, the preset's warm-up and annealing are
+    /// shortened to at most half of them.
     ///
     /// ```
     /// use diad::{Params, settings::Value};

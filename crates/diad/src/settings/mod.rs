@@ -10,7 +10,7 @@ mod tune;
 mod value;
 
 use crate::error::Error;
-pub use fit::{Params, Scale};
+pub use fit::{Annealing, FinalSplits, LeafScale, MatchGradient, Params, Scale};
 pub(crate) use stored::of_any_version;
 pub use tune::{DescentParams, FunctionParams, Learner, Loss};
 pub(crate) use value::{Field, Words};
@@ -24,7 +24,7 @@ pub struct Setting {
     pub name: &'static str,
     /// What values it takes.
     pub kind: Kind,
-    /// Its value unless told otherwise.
+    /// Its default.
     pub default: Value,
     /// The paper's value, where that is another one.
     pub paper: Option<Value>,
@@ -78,7 +78,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Nothing is not in any range.
+    /// NaN is in no range.
     fn has(&self, value: f64) -> bool {
         let above = if self.open_low { value > self.low } else { value >= self.low };
         let below = if self.open_high { value < self.high } else { value <= self.high };

@@ -27,6 +27,15 @@ pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result:
             settings.entry(name.into()).or_insert(Scalar(0.0.into()));
         }
     }
+    // Settings that models had before they could be chosen.
+    for (name, word) in [
+        ("annealing", "linear"),
+        ("final_splits", "soft"),
+        ("match_gradient", "both"),
+        ("leaf_scale", "layer"),
+    ] {
+        settings.entry(name.into()).or_insert(Scalar(word.into()));
+    }
     let settings = settings.into_iter().map(|(name, Scalar(value))| (name, value));
     serde_json::from_value(settings.collect()).map_err(D::Error::custom)
 }

@@ -23,9 +23,13 @@ fn distinct() -> Params {
         warmup: 1001,
         learning_rate: 0.002,
         anneal: 1002,
+        annealing: Annealing::Logarithmic,
         min_temperature: 0.11,
+        final_splits: FinalSplits::Hard,
+        match_gradient: MatchGradient::Later,
         smoothing: 51.5,
         damping: 0.12,
+        leaf_scale: LeafScale::Tree,
         dropout: 0.76,
         seed: 14,
     }
@@ -153,4 +157,25 @@ fn the_asinh_scale_is_read_by_its_old_name() {
     let mut stored = serde_json::to_value(distinct()).unwrap();
     stored["scale"] = "bent".into();
     assert_eq!(of_any_version(stored).unwrap(), distinct());
+}
+
+#[test]
+fn models_of_before_a_choice_have_what_was_chosen_for_them() {
+    let mut stored = serde_json::to_value(Params::default()).unwrap();
+    let settings = stored.as_object_mut().unwrap();
+    for name in ["annealing", "final_splits", "match_gradient", "leaf_scale"] {
+        assert!(settings.remove(name).is_some());
+    }
+    let read = of_any_version(stored).unwrap();
+    assert_eq!((read.annealing, read.leaf_scale), (Annealing::Linear, LeafScale::Layer));
+    assert_eq!((read.final_splits, read.match_gradient), (FinalSplits::Soft, MatchGradient::Both));
+}
+
+#[test]
+fn the_temperature_falls_as_it_is_told() {
+    let linear = Params::default();
+    assert_eq!([0.0, 0.5, 1.0].map(|share| linear.temperature(share)), [1.0, 0.55, 0.1]);
+    let faster = Params::default().annealing(Annealing::Logarithmic).final_splits(FinalSplits::Hard);
+    assert_eq!([0.0, 1.0].map(|share| faster.temperature(share)), [1.0, 1e-6]);
+    assert!((faster.temperature(0.5) - 0.1f64.sqrt()).abs() < 1e-15);
 }

@@ -34,9 +34,9 @@ settings! {
         boosted_steps: usize = 300, [at most 100000];
         /// Prior standard deviation of the weights of the columns' tails, in log odds; 0 for none
         tails: f64 = 1.0, [from 0 to 1000];
-        /// Most labelled rows to learn from: all anomalies, and normal rows up to this number
+        /// Maximum number of labelled rows to learn from: all anomalies first, then normal rows
         max_rows: usize = 1500, [from 2 to 20000];
-        /// Seed of every random choice
+        /// Random seed
         seed: u64 = 0, [any];
     }
 }
@@ -58,13 +58,13 @@ settings! {
         upsample: bool = true, [any];
         /// Whether splits are frozen and only leaf weights are trained
         freeze_structure: bool = false, [any];
-        /// Most steps of the descent
+        /// Maximum number of steps
         steps: usize = 400, [from 1 to 1000000];
-        /// Rows of each step
+        /// Rows per step
         batch: usize = 512, [from 2 to 65536];
         /// Adam's learning rate
         learning_rate: f64 = 2e-3, [above 0 to 1];
-        /// Seed of every random choice
+        /// Random seed
         seed: u64 = 0, [any];
     }
 }

@@ -89,17 +89,24 @@ impl Field for usize {
     }
 }
 
-impl Field for u64 {
-    const KIND: Kind = Kind::Count;
+/// Types that one kind of value holds as they are.
+macro_rules! plain {
+    ($($field:ty => $kind:ident),*) => {$(
+        impl Field for $field {
+            const KIND: Kind = Kind::$kind;
 
-    fn value(&self) -> Value {
-        Value::Count(*self)
-    }
+            fn value(&self) -> Value {
+                Value::$kind(*self)
+            }
 
-    fn of(value: &Value) -> Option<Self> {
-        if let Value::Count(count) = value { Some(*count) } else { None }
-    }
+            fn of(value: &Value) -> Option<Self> {
+                if let Value::$kind(value) = value { Some(*value) } else { None }
+            }
+        }
+    )*};
 }
+
+plain!(u64 => Count, bool => Switch);
 
 impl Field for f64 {
     const KIND: Kind = Kind::Number;
@@ -114,18 +121,6 @@ impl Field for f64 {
             Value::Count(count) => Some(*count as f64),
             _ => None,
         }
-    }
-}
-
-impl Field for bool {
-    const KIND: Kind = Kind::Switch;
-
-    fn value(&self) -> Value {
-        Value::Switch(*self)
-    }
-
-    fn of(value: &Value) -> Option<Self> {
-        if let Value::Switch(switch) = value { Some(*switch) } else { None }
     }
 }
 

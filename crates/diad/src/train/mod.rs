@@ -23,7 +23,7 @@ use snapshot::{Keeper, Snapshot};
 use trainer::{StepPlan, Trainer};
 pub use work::Work;
 
-/// Where a fit stands, after each step.
+/// The state of a fit after a step.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Progress {
@@ -39,7 +39,7 @@ pub struct Progress {
     pub work: Work,
 }
 
-/// Who hears of each step and may stop.
+/// Called after each step; may stop the training.
 pub type Observe<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + 'a);
 
 /// Trains the trees on some features of an encoded matrix, resuming from what a keeper has and giving it snapshots. `observe` is called after
@@ -88,7 +88,7 @@ fn fit_model(
     }
     for step in done..params.steps {
         let annealed = if params.anneal == 0 { 1.0 } else { (step as f64 / params.anneal as f64).min(1.0) };
-        let temperature = 1.0 + annealed * (params.min_temperature - 1.0);
+        let temperature = params.temperature(annealed);
         if annealed >= 1.0 {
             trainer.model.harden();
         }
@@ -103,6 +103,8 @@ fn fit_model(
             smoothing: params.smoothing,
             damping: params.damping,
             dropout: params.dropout,
+            leaf_scale: params.leaf_scale,
+            match_gradient: params.match_gradient,
             keep: &keep,
         };
         trainer.step(&mut sampler.rows, &mut sampler.points, plan);

@@ -3,6 +3,7 @@
 
 use super::trainer::StepPlan;
 use crate::kernel::{Real, walsh};
+use crate::settings::LeafScale;
 
 /// Added to the range when sparsities are scaled.
 const RANGE_FLOOR: f64 = 1e-6;
@@ -64,25 +65,68 @@ impl<F: Real> Pid<F> {
     }
 }
 
-/// Moves the leaf weights of a layer (`[tree][output][leaf]`) towards its sparsities, scaled to [-1, 1] over
-/// all its trees.
+/// The leaf weights that the sparsities of a layer's trees stand for.
+pub fn scaled<F: Real>(sparsity: &[F], leaves: usize, scale: LeafScale) -> Vec<F> {
+    let one = F::from_f64(1.0);
+    let over = |values: &[F]| {
+        let low = values.iter().fold(values[0], |a, &b| a.min(b));
+        let high = values.iter().fold(values[0], |a, &b| a.max(b));
+        (low, F::from_f64(2.0) / (high - low + F::from_f64(RANGE_FLOOR)))
+    };
+    let centred = |values: &[F]| {
+        let (low, scale) = over(values);
+        values.iter().map(|&s| (s - low) * scale - one).collect::<Vec<F>>()
+    };
+    match scale {
+        LeafScale::Layer => centred(sparsity),
+        LeafScale::Tree => sparsity.chunks_exact(leaves).flat_map(centred).collect(),
+        LeafScale::Literal => {
+            let literal = |tree: &[F]| {
+                let (_, scale) = over(tree);
+                tree.iter().map(|&s| s * scale - one).collect::<Vec<F>>()
+            };
+            sparsity.chunks_exact(leaves).flat_map(literal).collect()
+        }
+        LeafScale::None => sparsity.to_vec(),
+    }
+}
+
+/// Moves the leaf weights of a layer (`[tree][output][leaf]`) towards new ones (`[tree][leaf]`).
 pub fn update_leaf_weights<F: Real>(
     weights: &mut [F],
-    sparsity: &[F],
+    scaled: &[F],
     leaves: usize,
     outputs: usize,
     damping: F,
 ) {
-    let first = sparsity[0];
-    let low = sparsity.iter().fold(first, |a, &b| a.min(b));
-    let high = sparsity.iter().fold(first, |a, &b| a.max(b));
-    let scale = F::from_f64(2.0) / (high - low + F::from_f64(RANGE_FLOOR));
     let one = F::from_f64(1.0);
-    for (tree, new) in weights.chunks_exact_mut(leaves * outputs).zip(sparsity.chunks_exact(leaves)) {
+    for (tree, new) in weights.chunks_exact_mut(leaves * outputs).zip(scaled.chunks_exact(leaves)) {
         for output in tree.chunks_exact_mut(leaves) {
             for (w, &s) in output.iter_mut().zip(new) {
-                *w = (one - damping) * *w + damping * ((s - low) * scale - one);
+                *w = (one - damping) * *w + damping * s;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two trees of two leaves.
+    const SPARSITY: [f64; 4] = [1.0, 3.0, 0.5, 4.5];
+
+    fn near(scale: LeafScale, want: [f64; 4]) {
+        for (got, want) in scaled(&SPARSITY, 2, scale).iter().zip(want) {
+            assert!((got - want).abs() < 1e-5, "{scale:?}: {got} for {want}");
+        }
+    }
+
+    #[test]
+    fn sparsities_are_scaled_as_told() {
+        near(LeafScale::Layer, [-0.75, 0.25, -1.0, 1.0]);
+        near(LeafScale::Tree, [-1.0, 1.0, -1.0, 1.0]);
+        near(LeafScale::Literal, [0.0, 2.0, -0.75, 1.25]);
+        near(LeafScale::None, SPARSITY);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::kernel::Real;
 use crate::model::{Model, Wiring};
+use crate::settings::MatchGradient;
 
 /// The trees that look at one output column.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +29,7 @@ pub struct Span {
 }
 
 /// The plan of one step's backward pass.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Plan<F> {
     /// Whether a tree's outputs are looked at by a later tree.
     pub wanted: Vec<bool>,
@@ -38,6 +39,20 @@ pub struct Plan<F> {
     pub users: Vec<Users<F>>,
     /// By tree, its place in the gradient buffer.
     pub spans: Vec<Span>,
+    /// Whose selectors learn from how well two trees match.
+    pub match_gradient: MatchGradient,
+}
+
+impl<F> Default for Plan<F> {
+    fn default() -> Self {
+        Self {
+            wanted: Vec::new(),
+            active: Vec::new(),
+            users: Vec::new(),
+            spans: Vec::new(),
+            match_gradient: MatchGradient::Both,
+        }
+    }
 }
 
 impl<F: Real> Plan<F> {

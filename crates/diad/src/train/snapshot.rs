@@ -1,4 +1,4 @@
-//! What a training would need to go on from a step, and nothing that follows from settings and data.
+//! What a training needs to resume after a step, without anything that follows from settings and data.
 
 use super::trainer::Trainer;
 use crate::model::{Model, Selectors};
@@ -17,9 +17,9 @@ pub struct Snapshot {
 
 /// Keeps snapshots of one fit.
 pub trait Keeper {
-    /// The snapshot to go on from.
+    /// The snapshot to resume from.
     fn resume(&mut self) -> Result<Option<Snapshot>>;
-    /// What to say of a snapshot that is none of this fit.
+    /// The error for a snapshot of another fit.
     fn misfit(&self) -> Error;
     /// Whether a snapshot is wanted now.
     fn is_due(&mut self) -> bool;
@@ -41,7 +41,7 @@ impl Snapshot {
         Self { step: step as u64, hardened, words }
     }
 
-    /// Puts a new training where this one was; false if the snapshot is not of a training of this size.
+    /// Restores this state in a new training; false if the sizes differ.
     #[must_use]
     pub fn restore(&self, trainer: &mut Trainer<f32>) -> bool {
         if self.hardened {

@@ -13,7 +13,7 @@ const SLOPE_FLOOR: f64 = 1e-6;
 
 /// Random parameters; thresholds and slopes follow from the data by [`place_splits`].
 ///
-/// Of so many features the trees look at those in `chosen`.
+/// There are so many features; the trees look at those in `chosen`.
 pub fn random_model<F: Real>(params: &Params, features: usize, chosen: &[u32]) -> Model<F> {
     let shape = Shape::new(params, features);
     let layers = (0..shape.layers).map(|layer| random_layer(params, shape, layer, chosen)).collect();

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::plan::Plan;
 use crate::kernel::{Real, entmax15_backward, walsh};
 use crate::model::{MATCH_FLOOR, Model, Selectors, Wiring};
+use crate::settings::MatchGradient;
 
 /// The gradient of one layer's parameters, shaped as the parameters.
 #[derive(Debug, Clone, Default)]
@@ -96,7 +97,7 @@ fn share_gradients<F: Real>(
     let mut attended_by: Vec<Vec<(u32, u32)>> = vec![Vec::new(); wiring.trees.len()];
     for (tree, gradients) in links.iter().enumerate() {
         for (i, gradient) in gradients.iter().enumerate() {
-            if gradient.matched != F::default() {
+            if gradient.matched != F::default() && plan.match_gradient == MatchGradient::Both {
                 attended_by[wiring.trees[tree].links[i].tree as usize].push((tree as u32, i as u32));
             }
         }

@@ -6,12 +6,13 @@ use rayon::prelude::*;
 
 use super::adam::{Moments, Step};
 use super::backward::{BackwardScratch, Direct, backward};
-use super::pid::{Pid, update_leaf_weights};
+use super::pid::{Pid, scaled, update_leaf_weights};
 use super::plan::Plan;
 use super::structure::{LayerGradient, parameter_gradients};
 use super::work::Work;
 use crate::kernel::{Isa, Real, Vectorized, walsh};
 use crate::model::{Block, Forward, Model, Scratch, Selectors, Wiring};
+use crate::settings::{LeafScale, MatchGradient};
 
 /// What one step is to do.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,10 @@ pub struct StepPlan<'a> {
     pub damping: f64,
     /// Average share of trees left out of the loss.
     pub dropout: f64,
+    /// How sparsities become leaf weights.
+    pub leaf_scale: LeafScale,
+    /// Whose selectors learn from how well two trees match.
+    pub match_gradient: MatchGradient,
     /// The trees in the loss.
     pub keep: &'a [bool],
 }
@@ -108,7 +113,8 @@ impl<F: Real> Trainer<F> {
         let damping = if self.steps == 1 { 1.0 } else { step.damping };
         for (layer, sparsity) in self.model.layers.iter_mut().zip(self.pid.sparsity.chunks_exact(per_layer)) {
             let weights = &mut layer.leaf_weights;
-            update_leaf_weights(weights, sparsity, shape.leaves(), shape.outputs, F::from_f64(damping));
+            let scaled = scaled(sparsity, shape.leaves(), step.leaf_scale);
+            update_leaf_weights(weights, &scaled, shape.leaves(), shape.outputs, F::from_f64(damping));
         }
     }
 
@@ -124,6 +130,7 @@ impl<F: Real> Trainer<F> {
         self.wiring.separate = leaf_gradients;
         self.wiring.update(&self.model, temperature);
         self.plan.update(&self.model, &self.wiring, step.keep, leaf_gradients);
+        self.plan.match_gradient = step.match_gradient;
         self.begin(rows.len(), points.len());
         let shape = self.model.shape;
         // Grove by grove, so that what the forward pass leaves behind is still in the caches when the backward pass needs it.

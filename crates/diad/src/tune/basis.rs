@@ -23,7 +23,7 @@ const COLUMNS_AT_ONCE: usize = 16;
 
 /// Where a row lies among nodes.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct Located {
     /// The last node before it.
     pub node: u32,
     /// How much of the way to the next.
@@ -32,16 +32,16 @@ pub struct Place {
 
 /// Nodes along a column, what their values have to do with each other, and where the rows lie among them.
 #[derive(Debug)]
-pub struct Axis {
+pub struct ColumnBasis {
     /// Where the nodes lie.
     pub nodes: Vec<f32>,
     /// Covariance of the nodes.
     covariance: Vec<f32>,
     /// Where the rows lie.
-    pub places: Vec<Place>,
+    pub places: Vec<Located>,
 }
 
-impl Axis {
+impl ColumnBasis {
     fn new(
         nodes: Vec<f32>,
         coordinates: impl Fn(f32) -> [f64; 2],
@@ -56,7 +56,7 @@ impl Axis {
             coordinates.iter().flat_map(|&a| coordinates.iter().map(move |&b| together(a, b))).collect();
         let place = |x: f32| {
             let (node, share) = locate(f64::from(x), &nodes);
-            Place { node: node as u32, share: share as f32 }
+            Located { node: node as u32, share: share as f32 }
         };
         let places = values.map(place).collect();
         Self { nodes, covariance, places }
@@ -114,10 +114,10 @@ impl Axis {
 
 /// A column that varies.
 #[derive(Debug)]
-struct Column {
+struct Varying {
     feature: u32,
-    curve: Axis,
-    grid: Axis,
+    curve: ColumnBasis,
+    grid: ColumnBasis,
     /// How far the values of a function at two random rows lie apart: the expected square, against the variance.
     variety: f64,
 }
@@ -136,7 +136,7 @@ pub struct Shares {
 /// Columns and labelled rows.
 #[derive(Debug)]
 pub struct Basis {
-    columns: Vec<Column>,
+    columns: Vec<Varying>,
     rows: usize,
     may_pair: bool,
 }
@@ -159,12 +159,13 @@ impl Basis {
                 |x: f32| [coordinate(&scalers[column], encoder, column, x), rank(&sorted[column], x)];
             let values = || (0..matrix.rows()).map(|row| matrix.row(row)[column]);
             let sides = if nodes.len() == 2 { 2 } else { GRID_NODES };
-            let grid = Axis::new(spaced(sides), coordinates, values());
-            let variety = Axis::new(nodes.clone(), coordinates, sorted[column].iter().copied()).variety();
-            Column { feature, curve: Axis::new(nodes, coordinates, values()), grid, variety }
+            let grid = ColumnBasis::new(spaced(sides), coordinates, values());
+            let variety =
+                ColumnBasis::new(nodes.clone(), coordinates, sorted[column].iter().copied()).variety();
+            Varying { feature, curve: ColumnBasis::new(nodes, coordinates, values()), grid, variety }
         };
         let columns = (0..encoder.columns().len()).filter(varies).collect::<Vec<_>>();
-        let columns: Vec<Column> = columns.into_par_iter().map(column).collect();
+        let columns: Vec<Varying> = columns.into_par_iter().map(column).collect();
         Self { columns, rows: matrix.rows(), may_pair: settings.interactions >= 2 }
     }
 
@@ -174,7 +175,7 @@ impl Basis {
     }
 
     /// Each column that varies, and the nodes of its curve.
-    pub fn curves(&self) -> impl Iterator<Item = (u32, &Axis)> {
+    pub fn curves(&self) -> impl Iterator<Item = (u32, &ColumnBasis)> {
         self.columns.iter().map(|column| (column.feature, &column.curve))
     }
 
@@ -216,7 +217,7 @@ impl Basis {
         let paired = self.paired(shares);
         let mut total = vec![0.0f32; n * n];
         let factor = Self::column_factor(shares, &paired);
-        let weighted: Vec<(&Axis, f32)> = self
+        let weighted: Vec<(&ColumnBasis, f32)> = self
             .columns
             .iter()
             .zip(&shares.columns)
@@ -269,7 +270,7 @@ impl Basis {
 
     /// How much each column's own curve takes up: its norm.
     pub fn norms(&self, shares: &Shares, dual: &[f64]) -> Vec<f64> {
-        let norm = |(column, share): (&Column, &f64)| {
+        let norm = |(column, share): (&Varying, &f64)| {
             let gathered = column.curve.gathered(dual);
             let values = column.curve.values(dual);
             let square: f64 = gathered.iter().zip(&values).map(|(a, b)| a * b).sum();
@@ -282,7 +283,7 @@ impl Basis {
     pub fn tables(&self, shares: &Shares, dual: &[f64], times: f64) -> Functions {
         let paired = self.paired(shares);
         let factor = times * Self::column_factor(shares, &paired);
-        let curve = |(column, share): (&Column, &f64)| Curve {
+        let curve = |(column, share): (&Varying, &f64)| Curve {
             feature: column.feature,
             nodes: column.curve.nodes.clone(),
             values: column.curve.values(dual).iter().map(|value| (factor * share * value) as f32).collect(),
@@ -358,9 +359,9 @@ mod tests {
     }
 
     /// The covariance of two rows along an axis, straight from the nodes around them.
-    fn plain(axis: &Axis, a: usize, b: usize) -> f64 {
+    fn plain(axis: &ColumnBasis, a: usize, b: usize) -> f64 {
         let ends = |row: usize| {
-            let Place { node, share } = axis.places[row];
+            let Located { node, share } = axis.places[row];
             [(node as usize, 1.0 - f64::from(share)), (node as usize + 1, f64::from(share))]
         };
         let (m, mut sum) = (axis.nodes.len(), 0.0);

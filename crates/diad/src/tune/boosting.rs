@@ -5,7 +5,7 @@
 //! the few columns that matter, where smooth functions spread over all; the two complement each other.
 
 use super::FunctionParams;
-use super::basis::{Axis, Basis};
+use super::basis::{Basis, ColumnBasis};
 use super::examples::Examples;
 use super::solve::sigmoid;
 use crate::function::{Curve, Functions};
@@ -93,7 +93,7 @@ impl<'a> BoostedSteps<'a> {
     fn learn_from(&self, learned_from: impl Fn(usize) -> bool) -> Learned {
         let weights = self.examples.weights(learned_from);
         let targets = self.examples.targets();
-        let axes: Vec<&Axis> = self.basis.curves().map(|(_, axis)| axis).collect();
+        let axes: Vec<&ColumnBasis> = self.basis.curves().map(|(_, axis)| axis).collect();
         let mut learned = Learned {
             curves: axes.iter().map(|axis| vec![0.0; axis.nodes.len()]).collect(),
             values: vec![0.0; targets.len()],
@@ -117,7 +117,7 @@ impl<'a> BoostedSteps<'a> {
 }
 
 impl Learned {
-    fn take(&mut self, step: &Step, axis: &Axis) {
+    fn take(&mut self, step: &Step, axis: &ColumnBasis) {
         let [before, beyond] = [step.before, step.beyond].map(|rise| RATE * rise);
         let (near, far) = self.curves[step.column].split_at_mut(step.gap + 1);
         near.iter_mut().for_each(|value| *value += before);
@@ -134,7 +134,7 @@ impl Learned {
 }
 
 /// Every step of a column that reduces the loss. A row inside a gap counts on both sides, in proportion to where it lies.
-fn steps_along(axis: &Axis, column: usize, rows: &[Sums], steps: &mut Vec<Step>) {
+fn steps_along(axis: &ColumnBasis, column: usize, rows: &[Sums], steps: &mut Vec<Step>) {
     let (mut all, mut at, mut inside) =
         (Sums::default(), vec![Sums::default(); axis.nodes.len()], vec![Sums::default(); axis.nodes.len()]);
     for (&row, place) in rows.iter().zip(&axis.places) {
@@ -222,7 +222,7 @@ mod tests {
             steps_along(axis, column, &rows, &mut steps);
         }
         assert!(steps.len() > 50, "{}", steps.len());
-        let axes: Vec<&Axis> = basis.curves().map(|(_, axis)| axis).collect();
+        let axes: Vec<&ColumnBasis> = basis.curves().map(|(_, axis)| axis).collect();
         for step in &steps {
             // The plain version: sums over the rows on either side.
             let side = |beyond: bool| {

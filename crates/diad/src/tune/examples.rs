@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FunctionParams, Labelled};
+use super::{FunctionParams, Labelled, peers};
 use rayon::prelude::*;
 
 use crate::encode::Matrix;
@@ -29,6 +29,8 @@ pub struct Examples {
     pub sorted: Arc<Vec<Vec<f32>>>,
     /// How many of the normal rows are unlabelled rows that stand in.
     pub stand_ins: usize,
+    /// How much each row counts among those of its label.
+    emphasis: Vec<f64>,
 }
 
 impl Examples {
@@ -48,13 +50,20 @@ impl Examples {
         if normals.is_empty() && stand_ins.is_empty() {
             return Err(Error::NothingNormal);
         }
+        let peers = peers::ordinary(detector, labelled, &rows);
         rows.extend(&normals);
         rows.extend(&stand_ins);
+        let mut emphasis = vec![1.0; rows.len()];
+        let count = (rows.len() - anomalies).max(1) as f64;
+        // Together they weigh about as much as the anomaly that they are the peers of.
+        emphasis.extend(peers.iter().map(|peer| 2.0 * count / anomalies as f64 * peer.share));
+        rows.extend(peers.iter().map(|peer| peer.row));
         let labels = (0..rows.len()).map(|row| row < anomalies).collect();
         let matrix = pick(labelled.matrix(), &rows);
         let scores = super::scored(detector, &matrix);
         let sorted = Arc::new(sorted(labelled.matrix(), detector.encoder().columns().len()));
-        Ok(Self { matrix, labels, scores, sorted, stand_ins: stand_ins.len() })
+        let stand_ins = stand_ins.len() + peers.len();
+        Ok(Self { matrix, labels, scores, sorted, stand_ins, emphasis })
     }
 
     /// How many anomalies there are.
@@ -70,6 +79,7 @@ impl Examples {
             scores: rows.iter().map(|&row| self.scores[row]).collect(),
             sorted: Arc::clone(&self.sorted),
             stand_ins: 0,
+            emphasis: rows.iter().map(|&row| self.emphasis[row]).collect(),
         }
     }
 
@@ -97,11 +107,11 @@ impl Examples {
         let mut counts = [0.0; 2];
         (0..self.labels.len())
             .filter(|&row| known(row))
-            .for_each(|row| counts[usize::from(self.labels[row])] += 1.0);
+            .for_each(|row| counts[usize::from(self.labels[row])] += self.emphasis[row]);
         let weight = |row: usize| match (known(row), self.labels[row]) {
             (false, _) => 0.0,
             (true, true) => 1.0,
-            (true, false) => counts[1] / counts[0],
+            (true, false) => self.emphasis[row] * counts[1] / counts[0],
         };
         (0..self.labels.len()).map(weight).collect()
     }

@@ -147,6 +147,11 @@ impl Labelled {
         (0..self.labels.len()).filter(|&row| self.labels[row] == wanted).collect()
     }
 
+    /// Whether a row is labelled as an anomaly.
+    pub(super) fn is_anomaly(&self, row: usize) -> bool {
+        self.labels[row] == Some(true)
+    }
+
     pub(super) fn matrix(&self) -> &Matrix {
         &self.matrix
     }

@@ -9,6 +9,8 @@ mod examples;
 mod functions;
 mod labels;
 mod loss;
+mod named;
+mod peers;
 mod solve;
 mod stacking;
 mod tails;
@@ -18,17 +20,19 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use crate::calibration::{Calibration, MOST_SCORES};
 use crate::encode::Matrix;
 use crate::metrics::roc_auc;
 use crate::origin::Origin;
 use crate::profile::{Profile, Spread};
 use crate::score::additive::Additive;
-use crate::{DescentParams, Detector, Error, FunctionParams, Learner, Result};
+use crate::{DescentParams, Detector, Error, FunctionParams, Learner, Result, calibrate};
 use basis::Basis;
 use components::Components;
 use ensemble_selection::Ensemble;
 use examples::Examples;
 pub use labels::Labelled;
+pub use named::NamedLabels;
 use stacking::Stacking;
 pub use tuning::Tuning;
 
@@ -193,14 +197,23 @@ fn validation_rows(detector: &Detector, rows: &Labelled) -> Result<Examples> {
 
 /// Remembers the distribution of the scores of the table's rows; the training rows are not there to be scored again.
 fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
-    let mut scores = scored(&detector, rows.matrix());
-    scores.sort_unstable_by(f32::total_cmp);
-    let profile = Profile { scores: Spread::of_sorted(&scores), ..detector.profile().clone() };
+    let scores = scored(&detector, rows.matrix());
+    let mut sorted = scores.clone();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let profile = Profile { scores: Spread::of_sorted(&sorted), ..detector.profile().clone() };
     // Rows are in a random order.
     let few = rows.matrix().rows().min(MEASURED_ROWS);
     let width = rows.matrix().width;
     let few = Matrix { width, values: rows.matrix().values[..few * width].to_vec() };
-    detector.remembering(profile).measuring_parts(&few)
+    let detector = detector.remembering(profile).measuring_parts(&few);
+    // Rows that are known to be anomalies would make p-values larger.
+    let ordinary = (0..scores.len()).filter(|&row| !rows.is_anomaly(row)).map(|row| scores[row]);
+    let detector = match Calibration::new(ordinary.take(MOST_SCORES).collect(), false) {
+        Some(calibration) => detector.calibrated(calibration),
+        None => detector,
+    };
+    let usual = calibrate::usual(&detector, rows.matrix());
+    detector.knowing(usual)
 }
 
 fn scored(detector: &Detector, matrix: &Matrix) -> Vec<f32> {

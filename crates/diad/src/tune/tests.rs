@@ -38,16 +38,8 @@ pub(super) fn first(interactions: usize, scale: Scale) -> Detector {
 
 /// A small detector of these settings.
 fn first_of(params: &Params) -> Detector {
-    let params = Params {
-        layers: 2,
-        trees: 6,
-        attention: 3,
-        steps: 30,
-        warmup: 5,
-        anneal: 10,
-        batch: 128,
-        ..params.clone()
-    };
+    let few = Params { layers: 2, trees: 6, attention: 3, batch: 128, ..params.clone() };
+    let params = Params { steps: 30, warmup: 5, anneal: 10, ..few };
     let table = table(400, |_, _| false);
     let (encoder, matrix) = Encoder::fit_encode(&table, &[LABEL], params.scale).unwrap();
     crate::fit::fit(&params, encoder, &matrix).unwrap()
@@ -305,15 +297,8 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         Table::new(names, columns).unwrap()
     };
     let (encoder, matrix) = Encoder::fit_encode(&wide(300, 1), &[LABEL], Scale::Asinh).unwrap();
-    let params = Params {
-        scale: Scale::Asinh,
-        trees: 6,
-        steps: 10,
-        warmup: 2,
-        anneal: 5,
-        batch: 64,
-        ..Params::default()
-    };
+    let few = Params { scale: Scale::Asinh, trees: 6, batch: 64, ..Params::default() };
+    let params = Params { steps: 10, warmup: 2, anneal: 5, ..few };
     let first = crate::fit::fit(&params, encoder, &matrix).unwrap();
     let (labelled, valid) = (read(&first, &wide(120, 2)), read(&first, &wide(120, 3)));
     for valid in [None, Some(&valid)] {
@@ -323,4 +308,43 @@ fn a_tuned_file_of_many_columns_is_read_again() {
         let loaded = from_bytes(&to_bytes(&tuned).unwrap()).unwrap();
         assert_eq!(tuned.score(&wide(50, 4)).unwrap(), loaded.score(&wide(50, 4)).unwrap());
     }
+}
+
+/// Three anomalies and two normal rows of different kinds, one of the anomalies in francs: ordinary rows in francs stay where they were.
+#[test]
+fn one_label_does_not_condemn_a_category() {
+    use crate::table::{Texts, Values};
+
+    let mut random = Stream::new(21, Purpose::Shuffle, 0);
+    let rows = 900;
+    let francs = |row: usize| row % 8 == 3;
+    let mut amounts: Vec<f64> = (0..rows).map(|_| 60.0 + 12.0 * random.normal()).collect();
+    let mut hours: Vec<f64> = (0..rows).map(|_| 8.0 + 12.0 * random.unit()).collect();
+    let (odd, fine) = ([3, 100, 202], [40, 301]);
+    assert!(francs(odd[0]) && !francs(odd[1]) && !francs(odd[2]));
+    (amounts[odd[0]], hours[odd[1]], amounts[odd[2]]) = (900.0, 3.0, 700.0);
+    let currencies: Texts =
+        (0..rows).map(|row| Some(if francs(row) { "CHF" } else { ["EUR", "USD", "EUR"][row % 3] })).collect();
+    let names = ["amount", "hour", "currency"].map(String::from).to_vec();
+    let table =
+        Table::of(names, vec![Values::Numbers(amounts), Values::Numbers(hours), currencies.into()]).unwrap();
+    let detector = Params::default().with_steps(30).trees(20).fit(&table).unwrap();
+    let label =
+        |row: usize| if odd.contains(&row) { Some(true) } else { fine.contains(&row).then_some(false) };
+    let labelled = Labelled::of(&detector, &table, (0..rows).map(label).collect()).unwrap();
+    let tuned = detector.tuning(&labelled).run().unwrap().detector;
+    // The mean rank of ordinary rows in francs, from 0 to 1.
+    let standing = |detector: &Detector| {
+        let scores = detector.score(&table).unwrap();
+        let ranks = (0..rows)
+            .filter(|&row| francs(row) && row != odd[0])
+            .map(|row| scores.iter().filter(|&&other| other < scores[row]).count() as f64 / rows as f64);
+        let ranks: Vec<f64> = ranks.collect();
+        ranks.iter().sum::<f64>() / ranks.len() as f64
+    };
+    let [before, after] = [standing(&detector), standing(&tuned)];
+    assert!(after < before + 0.1, "{before} {after}");
+    let scores = tuned.score(&table).unwrap();
+    let highest = crate::metrics::top(&scores, 5);
+    assert!(odd.iter().all(|row| highest.contains(row)), "{highest:?}");
 }

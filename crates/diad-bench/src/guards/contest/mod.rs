@@ -41,6 +41,20 @@ const OURS: &str = "DIAD";
 /// The sets, and one that is made up: its name, rows and columns.
 const SETS: [&str; 4] = ["mammography", "campaign", "census", "donors"];
 const MADE_UP: (&str, usize, usize) = ("made up", 10_000_000, 10);
+/// What the table for programs has of each.
+const FIELDS: [&str; 11] = [
+    "set",
+    "rows",
+    "columns",
+    "method",
+    "version",
+    "found.fit_seconds",
+    "found.rows_scored_per_second",
+    "found.rows_explained_per_second",
+    "found.peak_bytes",
+    "found.model_bytes",
+    "commit",
+];
 /// Rows that are explained.
 const EXPLAINED: usize = 1000;
 
@@ -65,8 +79,10 @@ pub struct Entry {
 struct Found {
     fit_seconds: f64,
     /// Rows scored in a second, from memory.
+    #[serde(rename = "rows_scored_per_second", alias = "scored")]
     scored: f64,
     /// Rows explained in a second.
+    #[serde(rename = "rows_explained_per_second", alias = "explained")]
     explained: Option<f64>,
     model_bytes: usize,
     peak_bytes: Option<u64>,
@@ -152,13 +168,10 @@ impl Study for Contest {
 
     fn page(&self, mut entries: Vec<Entry>, bench: &Bench) -> Result<Page> {
         entries.retain(|entry| entry.method != OURS || entry.settings == bench.settings);
-        Ok(Page {
-            text: text(&entries, self.limit),
-            commands: vec![bench.command("contest --data DIR")],
-            csv: csv(&entries),
-            picture: Some(plot::svg(&entries)?),
-            commits: entries.into_iter().map(|entry| entry.commit).collect(),
-        })
+        let (text, csv, picture) =
+            (text(&entries, self.limit), Grid::of(&entries, &FIELDS)?, Some(plot::svg(&entries)?));
+        let commits = entries.into_iter().map(|entry| entry.commit);
+        Ok(Page { picture, ..Page::new(text, csv, bench.command("contest --data DIR"), commits) })
     }
 }
 
@@ -280,41 +293,6 @@ fn grid(entries: &[&Entry], us: Found) -> Grid {
                 against(format!("{:.0}", mib(theirs)), theirs as f64 / ours as f64)
             }),
             against(format!("{:.0}", bytes / 1e3), bytes / us.model_bytes as f64),
-        ]);
-    }
-    grid
-}
-
-fn csv(entries: &[Entry]) -> Grid {
-    let mut grid = Grid::new([
-        "set",
-        "rows",
-        "columns",
-        "method",
-        "version",
-        "fit_seconds",
-        "rows_scored_per_second",
-        "rows_explained_per_second",
-        "peak_bytes",
-        "model_bytes",
-        "commit",
-    ]);
-    for entry in entries {
-        let figure = |figure: fn(&Found) -> Option<f64>| {
-            entry.found.as_ref().and_then(figure).map_or(String::new(), |value| format!("{value:.3}"))
-        };
-        grid.push([
-            entry.set.clone(),
-            entry.rows.to_string(),
-            entry.columns.to_string(),
-            entry.method.clone(),
-            entry.version.clone(),
-            figure(|found| Some(found.fit_seconds)),
-            figure(|found| Some(found.scored)),
-            figure(|found| found.explained),
-            figure(|found| found.peak_bytes.map(|bytes| bytes as f64)),
-            figure(|found| Some(found.model_bytes as f64)),
-            entry.commit.clone(),
         ]);
     }
     grid

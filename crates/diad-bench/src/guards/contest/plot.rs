@@ -4,12 +4,10 @@ use anyhow::Result;
 use plotters::prelude::*;
 
 use super::{Entry, MADE_UP, OURS};
-use crate::picture::{self, Area, Drawn};
+use crate::picture::{self, Area, BLUE as THEM, Drawn, ORANGE as US};
 
 const SIZE: (u32, u32) = (1080, 380);
 const INK: RGBColor = RGBColor(43, 47, 54);
-const US: RGBColor = RGBColor(194, 87, 12);
-const THEM: RGBColor = RGBColor(37, 99, 168);
 
 /// A panel of scoring and one of fitting.
 ///

@@ -177,13 +177,8 @@ impl<T: Topic> Study for Tuning<T> {
         let variants = T::variants();
         let results = Results::new(bench, &runs, &variants)?;
         let (text, splits) = T::text(&results, &variants);
-        Ok(Page {
-            text,
-            commands: vec![bench.command(&format!("{} --data DIR --splits {splits}", T::NAME))],
-            commits: results.commits(),
-            csv: tables::csv(&results),
-            picture: None,
-        })
+        let command = bench.command(&format!("{} --data DIR --splits {splits}", T::NAME));
+        Ok(Page::new(text, tables::csv(&results), command, results.commits()))
     }
 }
 

@@ -28,6 +28,20 @@ const GROWN: [(What, &[usize]); 3] = [
     (What::Columns, &[3, 10, 30, 100, 300, 1_000, 2_000, 10_000]),
     (What::Trees, &[50, 100, 300, 1_000, 3_000, 5_000]),
 ];
+/// What the table for programs has of each size.
+const FIELDS: [&str; 11] = [
+    "what",
+    "size",
+    "rows",
+    "columns",
+    "trees",
+    "read_seconds",
+    "train_seconds",
+    "rows_scored_per_second",
+    "model_bytes",
+    "peak_bytes",
+    "commit",
+];
 /// Tables wider than this have fewer rows.
 const WIDE: usize = 2_000;
 const WIDE_ROWS: usize = 2_000;
@@ -67,6 +81,7 @@ pub struct Point {
     /// Seconds to train, and to make all other parts of the score.
     train_seconds: f64,
     /// Rows scored in a second.
+    #[serde(rename = "rows_scored_per_second", alias = "scored")]
     scored: f64,
     /// Bytes of the model file.
     model_bytes: usize,
@@ -114,13 +129,9 @@ impl Study for Growth {
 
     fn page(&self, mut points: Vec<Point>, bench: &Bench) -> Result<Page> {
         points.retain(|point| point.settings == bench.settings);
-        Ok(Page {
-            text: text(&points),
-            commands: vec![bench.command("growth")],
-            csv: csv(&points),
-            picture: Some(plot::svg(&points)?),
-            commits: points.into_iter().map(|point| point.commit).collect(),
-        })
+        let (text, csv, picture) = (text(&points), Grid::of(&points, &FIELDS)?, Some(plot::svg(&points)?));
+        let commits = points.into_iter().map(|point| point.commit);
+        Ok(Page { picture, ..Page::new(text, csv, bench.command("growth"), commits) })
     }
 }
 
@@ -228,36 +239,4 @@ fn text(points: &[Point]) -> String {
     });
     page.push_str(&format!("\nMeasured on {}.\n", render::distinct(machines).join("; ")));
     page
-}
-
-fn csv(points: &[Point]) -> Grid {
-    let mut grid = Grid::new([
-        "what",
-        "size",
-        "rows",
-        "columns",
-        "trees",
-        "read_seconds",
-        "train_seconds",
-        "rows_scored_per_second",
-        "model_bytes",
-        "peak_bytes",
-        "commit",
-    ]);
-    for point in points {
-        grid.push([
-            point.what.name().to_string(),
-            point.size.to_string(),
-            point.rows.to_string(),
-            point.columns.to_string(),
-            point.trees.to_string(),
-            format!("{:.4}", point.read_seconds),
-            format!("{:.4}", point.train_seconds),
-            format!("{:.0}", point.scored),
-            point.model_bytes.to_string(),
-            point.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()),
-            point.commit.clone(),
-        ]);
-    }
-    grid
 }

@@ -4,11 +4,9 @@ use anyhow::Result;
 use plotters::prelude::*;
 
 use super::{GROWN, Point};
-use crate::picture::{self, Area, Drawn};
+use crate::picture::{self, Area, BLUE as FIT, Drawn, ORANGE as SCORE};
 
 const SIZE: (u32, u32) = (1080, 340);
-const FIT: RGBColor = RGBColor(37, 99, 168);
-const SCORE: RGBColor = RGBColor(194, 87, 12);
 const LINEAR: RGBColor = RGBColor(154, 161, 171);
 
 /// Seconds of a fit in blue, seconds to score a million rows in orange, and what linear growth would be in grey.

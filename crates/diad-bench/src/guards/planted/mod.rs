@@ -2,7 +2,7 @@
 
 mod oddities;
 mod page;
-mod random;
+pub mod random;
 mod sheet;
 mod specs;
 

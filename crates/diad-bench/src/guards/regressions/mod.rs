@@ -125,12 +125,8 @@ impl Study for Regressions {
         let seeds = bench.seeds(SEEDS);
         runs.retain(|run| run.settings == bench.settings && run.seed < seeds);
         let figures = Figures::new(&runs, &peers::read(&bench.options.out)?);
-        Ok(Page {
-            text: page::text(&figures),
-            commands: vec![bench.command(&format!("regressions --data DIR --seeds {seeds}"))],
-            csv: page::csv(&figures),
-            commits: runs.into_iter().map(|run| run.commit).collect(),
-            picture: None,
-        })
+        let command = bench.command(&format!("regressions --data DIR --seeds {seeds}"));
+        let commits = runs.into_iter().map(|run| run.commit);
+        Ok(Page::new(page::text(&figures), page::csv(&figures), command, commits))
     }
 }

@@ -39,14 +39,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
             "{set}, {} terms: explained in {value:.4} s, scored in {base:.4} s",
             explainer.terms().len()
         );
-        measures.push(Measure {
-            what: format!("time to explain {ROWS} rows of {set}"),
-            against: "scoring them".into(),
-            ratio: value / base,
-            value: 1000.0 * value,
-            base: 1000.0 * base,
-            unit: "ms".into(),
-        });
+        let what = format!("time to explain {ROWS} rows of {set}");
+        measures.push(Measure::new(what, "scoring them", [1e3 * value, 1e3 * base], "ms"));
     }
     Ok(measures)
 }

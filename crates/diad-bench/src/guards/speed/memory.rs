@@ -28,14 +28,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
             };
             let peak = peak(bench, &python, &program, &bench.path(name)?)?;
             eprintln!("{name}: {:.0} MiB", peak / MIB);
-            Ok(Measure {
-                what: format!("peak memory of `diad fit`, {name}"),
-                against: "the table as float32".into(),
-                ratio: peak / table,
-                value: peak / MIB,
-                base: table / MIB,
-                unit: "MiB".into(),
-            })
+            let what = format!("peak memory of `diad fit`, {name}");
+            Ok(Measure::new(what, "the table as float32", [peak / MIB, table / MIB], "MiB"))
         })
         .collect()
 }

@@ -85,6 +85,13 @@ pub struct Measure {
     unit: String,
 }
 
+impl Measure {
+    /// Our figure and that it is compared with, in one unit.
+    fn new(what: String, against: impl Into<String>, [value, base]: [f64; 2], unit: &str) -> Self {
+        Self { what, against: against.into(), ratio: value / base, value, base, unit: unit.into() }
+    }
+}
+
 /// All figures of a part, measured in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartRun {
@@ -190,13 +197,9 @@ impl Study for Speed {
 
     fn page(&self, runs: Vec<PartRun>, _: &study::Bench) -> Result<Page> {
         let runs = latest(runs);
-        Ok(Page {
-            text: text(&runs),
-            commands: render::distinct(runs.iter().map(|run| run.command.clone())),
-            csv: csv(&runs),
-            commits: runs.into_iter().map(|run| run.commit).collect(),
-            picture: None,
-        })
+        let commands = render::distinct(runs.iter().map(|run| run.command.clone()));
+        let (text, csv, commits) = (text(&runs), csv(&runs), runs.into_iter().map(|run| run.commit));
+        Ok(Page { commands, ..Page::new(text, csv, String::new(), commits) })
     }
 }
 

@@ -49,14 +49,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     }
     let measure = |input: &str, columns: &str, ours: &[f64], package: &[f64]| -> Result<Measure> {
         let (ours, package) = (middle(ours)?, middle(package)?);
-        Ok(Measure {
-            what: format!("time to score {ROWS} rows of {SET} through the Python package, {input}"),
-            against: format!("the library, {columns} columns"),
-            ratio: package / ours,
-            value: package,
-            base: ours,
-            unit: "s".into(),
-        })
+        let what = format!("time to score {ROWS} rows of {SET} through the Python package, {input}");
+        Ok(Measure::new(what, format!("the library, {columns} columns"), [package, ours], "s"))
     };
     let [single, array, double, arrow] = &seconds;
     Ok(vec![

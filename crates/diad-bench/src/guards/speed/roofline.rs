@@ -47,8 +47,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let per_step = |value: fn(&Work) -> f64| works.first().map_or(f64::NAN, |work| value(work) / steps);
     let compare =
         |what: String, against: &str, ours: &[f64], theirs: &[f64], unit: &str| -> Result<Measure> {
-            let (value, base) = (middle(ours)?, middle(theirs)?);
-            Ok(Measure { what, against: against.into(), ratio: value / base, value, base, unit: unit.into() })
+            Ok(Measure::new(what, against, [middle(ours)?, middle(theirs)?], unit))
         };
     let mega = |value: f64| format!("{:.0}", value / 1e6);
     let trees = mega(per_step(|work| work.tree_flops));

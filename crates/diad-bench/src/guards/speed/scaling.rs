@@ -52,8 +52,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
         .iter()
         .map(|case| {
             let seconds = middle(&case.seconds)?;
-            let (what, against, unit) = (case.what.clone(), against.clone(), "ms/step".into());
-            Ok(Measure { what, against, ratio: seconds / base, value: 1e3 * seconds, base: 1e3 * base, unit })
+            Ok(Measure::new(case.what.clone(), against.as_str(), [1e3 * seconds, 1e3 * base], "ms/step"))
         })
         .collect()
 }

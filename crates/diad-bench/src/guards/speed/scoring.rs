@@ -68,14 +68,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
                 continue;
             }
             let (ours, theirs) = (middle(ours)?, middle(theirs)?);
-            measures.push(Measure {
-                what: format!("scoring speed, {} rows of {SET} {place}, {how}", table.rows()),
-                against: (*rival).into(),
-                ratio: theirs / ours,
-                value: rows / ours,
-                base: rows / theirs,
-                unit: "rows/s".into(),
-            });
+            let what = format!("scoring speed, {} rows of {SET} {place}, {how}", table.rows());
+            measures.push(Measure::new(what, *rival, [rows / ours, rows / theirs], "rows/s"));
         }
     }
     Ok(measures)

@@ -78,26 +78,18 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
     let share = bench.params.anneal as f64 / bench.params.steps as f64;
     let compare = |half: &str, ours: Vec<f64>, theirs: f64| -> Result<Measure> {
         let ours = middle(&ours)?;
-        Ok(Measure {
-            what: format!("training speed on {SET}, {half}"),
-            against: "PyTorch".into(),
-            ratio: theirs / ours,
-            value: 1.0 / ours,
-            base: 1.0 / theirs,
-            unit: "steps/s".into(),
-        })
+        let what = format!("training speed on {SET}, {half}");
+        Ok(Measure::new(what, "PyTorch", [1.0 / ours, 1.0 / theirs], "steps/s"))
     };
     let whole = share * soft + (1.0 - share) * onehot;
     let (fit, reference) = (middle(&fits)?, whole * bench.params.steps as f64);
     Ok(vec![
-        Measure {
-            what: format!("speed of a whole fit on {SET}, ours at the default settings"),
-            against: format!("PyTorch, {} steps", bench.params.steps),
-            ratio: reference / fit,
-            value: 1.0 / fit,
-            base: 1.0 / reference,
-            unit: "fits/s".into(),
-        },
+        Measure::new(
+            format!("speed of a whole fit on {SET}, ours at the default settings"),
+            format!("PyTorch, {} steps", bench.params.steps),
+            [1.0 / fit, 1.0 / reference],
+            "fits/s",
+        ),
         compare("whole schedule", ours.iter().map(|times| times.whole).collect(), whole)?,
         compare("annealing", ours.iter().map(|times| times.annealing).collect(), soft)?,
         compare("one-hot", ours.iter().map(|times| times.onehot).collect(), onehot)?,

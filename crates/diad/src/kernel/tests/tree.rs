@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Gradients, Kernels, LANES, Lane, Output, Real, Splits, Upstream, walsh};
 use super::{Check, close, floats, fused_sets, golden, lanes, numbers, on_every_set, random, real, unlaned};
+use crate::tests::entmoid;
 
 /// A tree, rows and everything that can flow back into it.
 struct Case {
@@ -47,18 +48,7 @@ impl Case {
     }
 }
 
-/// The two-class 1.5-entmax as the method states it.
-fn entmoid(x: f64) -> f64 {
-    let a = x.abs();
-    let mut tau = (a + (8.0 - a * a).max(0.0).sqrt()) / 2.0;
-    if tau <= a {
-        tau = 2.0;
-    }
-    let r = (tau - a).max(0.0).powi(2) / 4.0;
-    if x >= 0.0 { 1.0 - r } else { r }
-}
-
-/// Its derivative, from that of any 1.5-entmax: with s the roots of the probabilities, s₁s₂/(s₁+s₂).
+/// The derivative of entmoid, from that of any 1.5-entmax: with s the roots of the probabilities, s₁s₂/(s₁+s₂).
 fn entmoid_slope(x: f64) -> f64 {
     let (a, b) = (entmoid(x).sqrt(), (1.0 - entmoid(x)).sqrt());
     a * b / (a + b)

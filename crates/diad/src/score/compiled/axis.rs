@@ -1,18 +1,18 @@
-//! A column cut into cells, on each of which the functions of the column are parabolas.
+//! A column divided into cells; on each, the functions of the column are parabolas.
 
-use super::split::{Branch, Place};
+use super::split::{Branch, Position};
 
-/// Most cells of an axis.
+/// The largest number of cells of an axis.
 pub const MOST_CELLS: usize = 4096;
-/// Most equal parts of an axis for each of which it is known where to start looking for the cell.
+/// The largest number of bins: equal parts of an axis, each of which knows where to start looking for the cell.
 const MOST_BINS: usize = 4096;
-/// Cells of one bin that are looked through without a loop.
+/// Cells of one bin that are searched without a loop.
 const FEW: usize = 2;
 
 /// The cells of an axis.
 #[derive(Debug, Clone)]
 pub struct Axis {
-    /// Of each cell, where it begins and one over its width.
+    /// For each cell, where it begins and the reciprocal of its width.
     cells: Vec<[f32; 2]>,
     /// Where the cells after the first begin, then infinity.
     begins: Vec<f32>,
@@ -23,13 +23,13 @@ pub struct Axis {
     /// The first and the last cell have no outer end: the lines in them go on.
     open: bool,
     scale: f32,
-    /// Most cells that begin in one bin.
+    /// The largest number of cells that begin in one bin.
     steps: usize,
 }
 
 impl Axis {
     /// An axis with cells between ascending nodes. Values beyond the ends count as the ends, or lie, if it is open, in
-    /// the cell at that end. Nothing if nodes are too close together.
+    /// the cell at that end. `None` if nodes are too close together.
     pub fn new(nodes: &[f32], open: bool) -> Option<Self> {
         let (&low, &high) = (nodes.first()?, nodes.last()?);
         let count = nodes.len() - 1;
@@ -68,7 +68,7 @@ impl Axis {
         Some(axis)
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[cfg(test)]
     pub fn cells(&self) -> usize {
         self.cells.len()
@@ -99,7 +99,7 @@ impl Axis {
         (cell[0] as usize, share[0])
     }
 
-    /// Of each value the number of the cell times a stride, and how far into it the value lies: from 0 to 1, unless it lies
+    /// For each value, the number of its cell times a stride, and how far into it the value lies: from 0 to 1, unless it lies
     /// beyond an open end.
     pub fn find_all(&self, x: &[f32], stride: u32, cells: &mut [u32], shares: &mut [f32]) {
         if self.steps <= FEW {
@@ -144,16 +144,16 @@ pub fn points(nodes: &[f32]) -> Vec<f64> {
     pairs.flat_map(|[a, b]| [a, 0.5 * (a + b)]).chain(last).collect()
 }
 
-/// Cuts cells in halves until the sum of all trees differs by no more than `wanted` from its parabolas; gives the
-/// nodes, and by how much it can differ. Nothing if there would be too many.
+/// Halves cells until the sum of all trees differs from its parabolas by no more than `wanted`; returns the nodes and a
+/// bound of the difference. `None` if there would be too many.
 ///
-/// On a cell of width h, the second derivative of a function less a parabola can be no larger than half of how far
-/// apart two values of the function's are, d/2. The parabola through both ends and the middle is nowhere further than
+/// On a cell of width h, the second derivative of a function minus a parabola is at most d/2, with d the largest
+/// difference between two values of the function's second derivative. The parabola through both ends and the middle is nowhere further than
 /// d·h²/64 from the two straight lines through them, and neither is the function: d·h²/32 in all.
 pub fn refine(
     nodes: &[f32],
     branches: &[Branch],
-    place: impl Fn(f64) -> Place,
+    place: impl Fn(f64) -> Position,
     wanted: f64,
 ) -> Option<(Vec<f32>, f64)> {
     let place = |node: f32| place(f64::from(node));

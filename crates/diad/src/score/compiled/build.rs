@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::axis::{points, refine};
 use super::factors::{Product, shortest};
 use super::layout::assemble;
-use super::split::{Branch, Place, Split, Warp};
+use super::split::{Branch, Position, Split, Warp};
 use super::{Compiled, LARGEST_SHARE};
 use crate::encode::{Encoder, View};
 use crate::function::{Functions, Grid, interpolate, locate};
@@ -14,14 +14,14 @@ use crate::profile::Profile;
 use crate::score::purify::Moved;
 use crate::score::side_by_side::side_by_side;
 
-/// Shares of what is allowed in all: for parabolas, and for products that are left out.
+/// How the allowed error is divided: among parabolas and products that are left out.
 const FOR_PARABOLAS: f64 = 0.6;
 const FOR_PRODUCTS: f64 = 0.4;
-/// The largest factor by which a parabola through three values, one of them midway, can exceed them.
+/// The largest factor by which a parabola through three values, the middle one halfway, can exceed them.
 const OVERSHOOT: f64 = 1.25;
 /// An axis must not need to reach further than this for all splits to be constant beyond.
 const FURTHEST: f64 = 1e4;
-/// The share of the training rows of which a value has a node of its own.
+/// A value that at least this share of the training rows has gets a node of its own.
 const FREQUENT: f64 = 1e-3;
 
 /// What is compiled.
@@ -47,13 +47,13 @@ struct Tree {
     splits: Vec<(usize, Split)>,
 }
 
-/// An axis on its way.
+/// An axis under construction.
 pub struct Draft {
     pub nodes: Vec<f32>,
-    places: Vec<Place>,
+    places: Vec<Position>,
     /// The sum of all functions of this axis alone, at the points.
     pub own: Vec<f64>,
-    /// By how much parabolas can be wrong.
+    /// A bound of the error of its parabolas.
     error: f64,
 }
 
@@ -63,8 +63,8 @@ pub type Products = ([usize; 2], Vec<Product>);
 /// Functions of two axes: sums of products.
 type Sums = BTreeMap<[usize; 2], [Vec<Vec<f64>>; 2]>;
 
-/// Compiles a score whose values have a standard deviation over the training rows. Nothing if the model has trees
-/// that look at other trees, or if the tables would be too large for the accuracy.
+/// Compiles a score whose values have this standard deviation over the training rows. `None` if the model has trees
+/// that look at other trees, or if the required accuracy would need tables that are too large.
 pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let allowed = LARGEST_SHARE * deviation;
     if !(allowed.is_finite() && allowed > 0.0) || sources.model.shape.layers > 1 {
@@ -147,7 +147,7 @@ impl Tree {
     }
 
     /// The products of all sets of its splits on an axis, each with the set: functions of the axis.
-    fn products(&self, axis: usize, places: &[Place]) -> Vec<(usize, Vec<f64>)> {
+    fn products(&self, axis: usize, places: &[Position]) -> Vec<(usize, Vec<f64>)> {
         let mut products = vec![(0, vec![1.0; places.len()])];
         for (i, (_, split)) in self.splits.iter().enumerate().filter(|(_, (of, _))| *of == axis) {
             let values: Vec<f64> = places.iter().map(|place| split.at(place)).collect();
@@ -160,11 +160,11 @@ impl Tree {
     }
 }
 
-/// Cuts the axes.
+/// Divides the axes into cells.
 fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64) -> Option<Vec<Draft>> {
     let branches: Vec<Vec<Branch>> =
         (0..warps.len()).map(|axis| trees.iter().filter_map(|tree| tree.branch(axis)).collect()).collect();
-    // Shares with which the number of cells is about the least, were it as the square root of what is allowed.
+    // These shares minimise the number of cells if it grows with the inverse square root of the allowed error.
     let needs: Vec<f64> = branches
         .iter()
         .map(|branches| libm::cbrt(branches.iter().map(Branch::bending).sum::<f64>()))
@@ -174,11 +174,11 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
         let feature = sources.encoder.features()[axis];
         let column = &sources.encoder.columns()[feature.column as usize];
         let place = |x: f64| match sources.held {
-            true => Place::held(x, warps[axis]),
-            false => Place::new(x, warps[axis]),
+            true => Position::held(x, warps[axis]),
+            false => Position::new(x, warps[axis]),
         };
         let (nodes, error) = match feature.view {
-            // Only certain values exist: exact at each of them.
+            // Only certain values occur: exact at each of them.
             View::Missing => (vec![-1.0, 1.0], 0.0),
             _ if column.positions() > 0 => (column.places(), 0.0),
             _ => {
@@ -186,15 +186,15 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
                 refine(&nodes, &branches[axis], place, allowed * needs[axis] / all.max(1e-300))?
             }
         };
-        let places: Vec<Place> = points(&nodes).into_iter().map(place).collect();
+        let places: Vec<Position> = points(&nodes).into_iter().map(place).collect();
         Some(Draft { own: vec![0.0; places.len()], nodes, places, error })
     };
     let axes: Vec<usize> = (0..warps.len()).collect();
     side_by_side(&axes, || (), |&axis, ()| draft(axis)).into_iter().collect()
 }
 
-/// Nodes of an axis that there must be: the ends, beyond which nothing changes, those of curves and grids, values that many
-/// training rows have, which are then looked up faster, and those at which pairs are purified.
+/// The nodes an axis needs: the ends, beyond which nothing changes; those of curves and grids; values that many training
+/// rows have, which are then looked up faster; and those at which pairs are purified.
 fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<Warp>) -> Option<Vec<f32>> {
     let mut nodes = vec![-1.0, 1.0];
     if sources.held {
@@ -274,7 +274,7 @@ fn purify(moved: &Moved, nodes: &[Vec<f32>], drafts: &mut [Draft], sums: &mut Su
     let [all_first, all_second] = sums.entry(moved.columns).or_default();
     let ones = moved.columns.map(|column| vec![1.0; drafts[column].places.len()]);
     for (side, column) in moved.columns.into_iter().enumerate() {
-        let at = |place: &Place| interpolate(locate(place.x, &nodes[column]), &moved.values[side]);
+        let at = |place: &Position| interpolate(locate(place.x, &nodes[column]), &moved.values[side]);
         let values: Vec<f64> = drafts[column].places.iter().map(at).collect();
         add(&mut drafts[column].own, &values, 1.0);
         let taken: Vec<f64> = values.iter().map(|value| -value).collect();
@@ -288,7 +288,7 @@ fn add(sum: &mut [f64], values: &[f64], factor: f64) {
     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// Takes the mean from some values.
+/// Subtracts the mean from values.
 pub fn centre(values: &mut [f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     values.iter_mut().for_each(|value| *value -= mean);
@@ -324,7 +324,7 @@ fn give_grid(grid: &Grid, drafts: &[Draft], sums: &mut Sums) -> Option<()> {
     Some(())
 }
 
-/// Leaves out the smallest products of all, as many as add up to no more than `allowed`; says to how much.
+/// Drops the smallest products, as many as add up to no more than `allowed`; returns their sum.
 fn leave_out(mut pairs: Vec<Products>, allowed: f64) -> (Vec<Products>, f64) {
     let mut sizes: Vec<f64> = pairs.iter().flat_map(|(_, products)| products).map(|p| p.size).collect();
     sizes.sort_by(f64::total_cmp);

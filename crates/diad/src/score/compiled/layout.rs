@@ -4,7 +4,7 @@ use super::Compiled;
 use super::axis::Axis;
 use super::build::{Draft, Sources, centre};
 use super::factors::Product;
-use crate::kernel::{AxisCells, Cells, LANES, Lane, PairCells, SLOT};
+use crate::kernel::{AxisCells, CellFunctions, LANES, Lane, PairCells, SLOT};
 
 /// Most bytes of tables.
 const MOST_BYTES: usize = 64 << 20;
@@ -59,7 +59,7 @@ pub(super) fn assemble(
     if !shift.is_finite() || !tables.iter().all(finite) {
         return None;
     }
-    let cells = Cells::new(tables, pair_cells);
+    let cells = CellFunctions::new(tables, pair_cells);
     let axis = |&axis: &usize| {
         let open = sources.held && sources.encoder.is_open(axis);
         Axis::new(&drafts[axis].nodes, open)

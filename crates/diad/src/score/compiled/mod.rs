@@ -16,7 +16,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use crate::kernel::{CellSpace, Cells, Kernels, LANES, Lane, PairCells, SLOT, Terms};
+use crate::kernel::{CellFunctions, CellSpace, Kernels, LANES, Lane, PairCells, SLOT, Terms};
 use crate::model::BLOCK_ROWS;
 use axis::Axis;
 
@@ -32,7 +32,7 @@ pub struct Compiled {
     /// The features that are axes.
     features: Vec<u32>,
     axes: Vec<Axis>,
-    cells: Cells<f32>,
+    cells: CellFunctions<f32>,
     shift: f64,
     bound: f64,
 }
@@ -83,7 +83,7 @@ impl Compiled {
         });
     }
 
-    /// As [`Compiled::scores`], and what each term has in the score of each row, row after row.
+    /// As [`Compiled::scores`], and the contribution of each term to the score of each row, row after row.
     pub fn parts(
         &self,
         (kernels, terms): (&Kernels<f32>, &Terms),
@@ -107,12 +107,12 @@ impl Compiled {
         }
     }
 
-    /// Terms that have a constant each, and the pieces of which each has its term in `term_of`.
+    /// Terms with these constants; `term_of` gives the term of each piece.
     pub fn terms(&self, term_of: &[usize], constants: Vec<f64>) -> Terms {
         Terms::new(&self.cells, term_of, constants)
     }
 
-    /// How many pieces the score is the sum of: one for each axis, then one for each pair of axes.
+    /// The number of pieces that add up to the score: one for each axis, then one for each pair of axes.
     pub fn pieces(&self) -> usize {
         self.axes.len() + self.cells.pairs().len()
     }

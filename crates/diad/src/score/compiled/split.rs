@@ -1,4 +1,4 @@
-//! One split of a tree as a function of a place on an axis, and bounds of it and of its derivatives.
+//! One split of a tree as a function of the position on an axis, with bounds of its values and derivatives.
 
 /// From the least to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,7 +12,7 @@ impl Range {
         Self { low: a.min(b), high: a.max(b) }
     }
 
-    /// How far apart two of its values can be.
+    /// The largest difference between two of its values.
     pub fn width(self) -> f64 {
         self.high - self.low
     }
@@ -72,7 +72,7 @@ impl Warp {
 
 /// A place on an axis, in the axis's own scale and in the second one.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct Position {
     pub x: f64,
     /// Where splits see it.
     seen: f64,
@@ -80,7 +80,7 @@ pub struct Place {
     second: [f64; 3],
 }
 
-impl Place {
+impl Position {
     pub fn new(x: f64, warp: Option<Warp>) -> Self {
         Self { x, seen: x, second: warp.map_or([x, 1.0, 0.0], |warp| warp.at(x)) }
     }
@@ -115,27 +115,27 @@ fn sigmoid(u: f64) -> f64 {
 }
 
 impl Split {
-    fn position(&self, place: &Place) -> f64 {
+    fn position(&self, place: &Position) -> f64 {
         let value = if self.warped { place.second[0] } else { place.seen };
         (value - self.threshold) * self.steepness
     }
 
     /// Its value.
-    pub fn at(&self, place: &Place) -> f64 {
+    pub fn at(&self, place: &Position) -> f64 {
         sigmoid(self.position(place))
     }
 
-    /// Between which places it is not yet constant.
+    /// The interval outside of which it is constant.
     pub fn reach(&self, warp: Option<Warp>) -> [f64; 2] {
         let back = |place: f64| warp.filter(|_| self.warped).map_or(place, |warp| warp.back(place));
         [-1.0, 1.0].map(|end| back(self.threshold + end / self.steepness))
     }
 
-    /// What it can be from `low` to `high`; nothing where it is constant.
+    /// Bounds of its values from `low` to `high`; `None` where it is constant.
     ///
     /// With u the position on the sigmoid, the value grows with u, its derivative falls with |u|, and its second
     /// derivative falls with u; both are 0 beyond ±1.
-    pub fn ranges(&self, low: &Place, high: &Place) -> Option<Ranges> {
+    pub fn ranges(&self, low: &Position, high: &Position) -> Option<Ranges> {
         let (u, v) = (self.position(low), self.position(high));
         if u >= 1.0 || v <= -1.0 {
             return None;
@@ -190,10 +190,10 @@ impl Branch {
         Self { splits, sway }
     }
 
-    /// How far apart two values of the tree's second derivative along the axis can be between two places, the other
-    /// axis held still. A tree is linear in each of its splits, so the derivative is a sum over splits and pairs of
+    /// The largest difference between two values of the tree's second derivative along the axis, between two positions, with
+    /// the other axis held fixed. A tree is linear in each of its splits, so the derivative is a sum over splits and pairs of
     /// splits, each with a factor that is linear in the others.
-    pub fn unevenness(&self, low: &Place, high: &Place) -> f64 {
+    pub fn unevenness(&self, low: &Position, high: &Position) -> f64 {
         let count = self.splits.len();
         let mut ranges = [None; 8];
         for (slot, split) in ranges.iter_mut().zip(&self.splits) {
@@ -223,7 +223,7 @@ impl Branch {
     }
 
     /// Whether it changes at all between two places.
-    pub fn changes(&self, low: &Place, high: &Place) -> bool {
+    pub fn changes(&self, low: &Position, high: &Position) -> bool {
         self.splits.iter().any(|split| split.ranges(low, high).is_some())
     }
 

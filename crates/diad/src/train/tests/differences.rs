@@ -9,6 +9,7 @@ use super::naive;
 use super::support::{GROUPS, Kind, gradient_groups, numbers, parameter_groups, random, random_model, rows};
 use crate::kernel::{Isa, LANES, Lane};
 use crate::model::{Forward, Model, Scratch, Shape};
+use crate::settings::{LeafScale, MatchGradient};
 
 /// Relative to the largest derivative of the group, beyond the rounding of the loss itself.
 const TOLERANCE: f64 = 1e-6;
@@ -84,7 +85,7 @@ fn check(
 }
 
 /// The unsupervised loss, with some trees left out. Leaf weights only when asked for: training does without.
-fn check_unsupervised(kind: &Kind, seed: u64, leaf_gradients: bool) {
+fn check_unsupervised(kind: &Kind, seed: u64, leaf_gradients: bool, match_gradient: MatchGradient) {
     let model = random_model(kind, seed);
     sides_of_the_cut(&model, kind);
     let shape = kind.shape;
@@ -97,6 +98,8 @@ fn check_unsupervised(kind: &Kind, seed: u64, leaf_gradients: bool) {
         smoothing: SMOOTHING,
         damping: 0.1,
         dropout: DROPOUT,
+        leaf_scale: LeafScale::Layer,
+        match_gradient,
         keep: &keep,
     };
     let mut trainer = Trainer::new(model.clone(), Isa::Portable);
@@ -104,8 +107,10 @@ fn check_unsupervised(kind: &Kind, seed: u64, leaf_gradients: bool) {
         (blocks(&x.concat(), shape.features), blocks(&u.concat(), shape.features));
     let gradients = trainer.gradients(&mut row_blocks, &mut point_blocks, plan, leaf_gradients);
     let skipped: &[&str] = if leaf_gradients { &[] } else { &["leaf weights"] };
-    check(kind, &model, &gradients, skipped, |model| {
-        let [x, u] = [&x, &u].map(|rows| naive::run(model, kind.temperature, rows).leaf_sums(ROWS));
+    check(kind, &model, &gradients, skipped, |moved| {
+        let seen = if match_gradient == MatchGradient::Both { moved } else { &model };
+        let [x, u] =
+            [&x, &u].map(|rows| naive::run_seen(moved, seen, kind.temperature, rows).leaf_sums(ROWS));
         naive::pid_loss(&x, &u, shape.leaves(), SMOOTHING, &keep, DROPOUT)
     });
 }
@@ -158,7 +163,15 @@ fn unsupervised_loss() {
         (GROVES, 18),
         (ONE_HOT_GROVES, 19),
     ] {
-        check_unsupervised(&kind, seed, true);
+        check_unsupervised(&kind, seed, true, MatchGradient::Both);
+    }
+}
+
+/// Matches from which only the later of two trees learns.
+#[test]
+fn unsupervised_loss_with_earlier_selectors_held() {
+    for (kind, seed) in [(SOFT, 1), (GAM, 3), (GROVES, 18)] {
+        check_unsupervised(&kind, seed, true, MatchGradient::Later);
     }
 }
 
@@ -166,7 +179,7 @@ fn unsupervised_loss() {
 #[test]
 fn unsupervised_loss_with_shared_columns() {
     for (kind, seed) in [(SOFT, 7), (ONE_HOT, 8), (GAM, 9), (ONE_HOT_GAM, 10), (SHALLOW, 11)] {
-        check_unsupervised(&Kind { agree: true, ..kind }, seed, false);
+        check_unsupervised(&Kind { agree: true, ..kind }, seed, false, MatchGradient::Both);
     }
 }
 

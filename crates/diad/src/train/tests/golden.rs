@@ -10,6 +10,7 @@ use super::super::trainer::{StepPlan, Trainer};
 use crate::Loss;
 use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
 use crate::model::{BLOCK_ROWS, Block, Forward, Layer, Model, Scratch, Selectors, Shape, SoftSelectors};
+use crate::settings::{LeafScale, MatchGradient};
 
 pub fn load(name: &str) -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/golden/").to_owned() + name;
@@ -145,6 +146,8 @@ fn golden_model<F: Vectorized>(case: &Value, tolerance: f64) {
         smoothing: case["smoothing"].as_f64().unwrap(),
         damping: 0.1,
         dropout: 0.0,
+        leaf_scale: LeafScale::Layer,
+        match_gradient: MatchGradient::Both,
         keep: &keep,
     };
     let mut trainer = Trainer::new(model.clone(), Isa::detect());
@@ -264,6 +267,8 @@ fn golden_trajectory<F: Vectorized>(tolerance: f64) {
             smoothing: file["smoothing"].as_f64().unwrap(),
             damping: file["leaf_update_rate"].as_f64().unwrap(),
             dropout: file["tree_dropout"].as_f64().unwrap(),
+            leaf_scale: LeafScale::Layer,
+            match_gradient: MatchGradient::Both,
             keep: &keep,
         };
         let (mut rows, mut points) = (blocks(&chosen, features), blocks(&flat(&step["uniform"]), features));

@@ -3,6 +3,7 @@
 //! parameters.
 
 use crate::model::{Model, Selectors};
+use crate::tests::entmoid;
 
 /// What the method adds to a match before its logarithm.
 const MATCH_FLOOR: f64 = 1e-6;
@@ -35,16 +36,6 @@ pub fn entmax15(z: &[f64]) -> Vec<f64> {
     z.iter().map(|z| (z / 2.0 - low).max(0.0).powi(2)).collect()
 }
 
-pub fn entmoid15(x: f64) -> f64 {
-    let a = x.abs();
-    let mut tau = (a + (8.0 - a * a).max(0.0).sqrt()) / 2.0;
-    if tau <= a {
-        tau = 2.0;
-    }
-    let r = (tau - a).max(0.0).powi(2) / 4.0;
-    if x >= 0.0 { 1.0 - r } else { r }
-}
-
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -75,10 +66,10 @@ fn selectors(model: &Model<f64>, temperature: f64) -> Vec<[Vec<f64>; 2]> {
     all
 }
 
-/// ω of every output of every earlier tree, `[tree][output]`.
+/// ω of every output of every earlier tree, `[tree][output]`. Earlier trees match by the selectors in `seen`.
 fn attention(
     model: &Model<f64>,
-    p: &[[Vec<f64>; 2]],
+    [p, seen]: [&[[Vec<f64>; 2]]; 2],
     tree: usize,
     raw_matches: &mut Vec<f64>,
 ) -> Vec<Vec<f64>> {
@@ -92,8 +83,8 @@ fn attention(
             matches.push(0.0);
             continue;
         }
-        let raw = dot(&p[q][0], &p[tree][0]) * dot(&p[q][1], &p[tree][1])
-            + dot(&p[q][1], &p[tree][0]) * dot(&p[q][0], &p[tree][1]);
+        let raw = dot(&seen[q][0], &p[tree][0]) * dot(&seen[q][1], &p[tree][1])
+            + dot(&seen[q][1], &p[tree][0]) * dot(&seen[q][0], &p[tree][1]);
         raw_matches.push(raw);
         matches.push(raw.min(1.0));
     }
@@ -116,11 +107,17 @@ fn attention(
 
 /// Runs rows through a model.
 pub fn run(model: &Model<f64>, temperature: f64, rows: &[Vec<f64>]) -> Plain {
+    run_seen(model, model, temperature, rows)
+}
+
+/// Runs rows through a model whose trees are matched by the selectors that the earlier one of two trees has in `seen`.
+pub fn run_seen(model: &Model<f64>, seen: &Model<f64>, temperature: f64, rows: &[Vec<f64>]) -> Plain {
     let shape = model.shape;
-    let p = selectors(model, temperature);
+    let [p, seen] = [model, seen].map(|model| selectors(model, temperature));
     let mut raw_matches = Vec::new();
-    let omega: Vec<_> =
-        (0..shape.layers * shape.trees).map(|tree| attention(model, &p, tree, &mut raw_matches)).collect();
+    let omega: Vec<_> = (0..shape.layers * shape.trees)
+        .map(|tree| attention(model, [&p, &seen], tree, &mut raw_matches))
+        .collect();
     let mut plain = Plain { leaves: Vec::new(), outputs: Vec::new(), raw_matches };
     for x in rows {
         let (mut leaves, mut outputs) = (Vec::new(), Vec::<Vec<f64>>::new());
@@ -135,7 +132,7 @@ pub fn run(model: &Model<f64>, temperature: f64, rows: &[Vec<f64>]) -> Plain {
             for c in 0..shape.depth {
                 let split = t * shape.depth + c;
                 let place = (v[c % 2] - layer.thresholds[split]) * (-layer.log_slopes[split]).exp();
-                let h = entmoid15(place / temperature);
+                let h = entmoid(place / temperature);
                 let right: Vec<f64> = e.iter().map(|e| e * (1.0 - h)).collect();
                 e.iter_mut().for_each(|e| *e *= h);
                 e.extend(right);

@@ -6,6 +6,7 @@ use super::naive::{self, Plain};
 use super::support::{GROUPS, Kind, convert, gradient_groups, random, random_model, rows};
 use crate::kernel::{Isa, LANES, Lane, Real, Vectorized};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Forward, Model, Scratch, Shape};
+use crate::settings::{LeafScale, MatchGradient};
 
 const ROW_COUNTS: [usize; 8] = [1, 15, 16, 17, 255, 256, 257, 700];
 const MOST_ROWS: usize = 700;
@@ -89,6 +90,8 @@ fn engine<F: Vectorized>(twin: &Twin, isa: Isa, count: usize) -> Engine<F> {
         smoothing: SMOOTHING,
         damping: 0.1,
         dropout: DROPOUT,
+        leaf_scale: LeafScale::Layer,
+        match_gradient: MatchGradient::Both,
         keep: &twin.keep,
     };
     let mut rows = blocks::<F>(&twin.rows[..count].concat(), shape.features);

@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
     }
 
     fn trees(&self) -> Trees<f32> {
-        Trees::new(self.detector.model().clone(), self.detector.params().min_temperature)
+        Trees::new(self.detector.model().clone(), self.detector.params().final_temperature())
     }
 
     fn step(&self, trees: &mut Trees<f32>, step: usize) {

@@ -7,7 +7,7 @@ mod together;
 pub use groups::{Group, Groups, LEAST_ROWS, MOST_GROUPS, Ranges};
 pub use together::{Cell, Counts, MOST_CELLS, MOST_PAIRS, Together};
 
-/// Most values at which a spread is kept.
+/// The largest number of values at which a spread is kept.
 const VALUES: usize = 129;
 /// Nodes of a column at which terms are purified: as many equally spaced over its range, and as many between which
 /// equally many rows lie. Columns of few values have a node for each.
@@ -45,7 +45,7 @@ impl Spread {
         Self { values: vec![-1.0, 1.0], below: vec![0.0, 1.0], up_to: vec![0.0, 1.0] }
     }
 
-    /// Adds the ends of the whole range, of which a sample may not have heard.
+    /// Adds the ends of the whole range, which a sample may have missed.
     pub fn reaching(mut self, low: f32, high: f32, rows: u64) -> Self {
         let one = (1.0 / rows.max(1) as f64) as f32;
         if self.values.first().is_some_and(|&first| low < first) {
@@ -71,7 +71,7 @@ impl Spread {
         [&self.values, &self.below, &self.up_to]
     }
 
-    /// A spread of its parts, unless they make no sense.
+    /// A spread made of its parts; `None` if they are inconsistent.
     pub fn from_tensors([values, below, up_to]: [Vec<f32>; 3]) -> Option<Self> {
         let shares: Vec<f32> = below.iter().zip(&up_to).flat_map(|(&below, &up_to)| [below, up_to]).collect();
         let ascending = values.windows(2).all(|pair| pair[0] < pair[1]);
@@ -84,7 +84,7 @@ impl Spread {
         (sane && ascending && finite).then_some(Self { values, below, up_to })
     }
 
-    /// Most values that a spread has: those found in the numbers, and the ends of their range.
+    /// The largest number of values a spread has: those found in the numbers, and the ends of their range.
     pub const fn most_values() -> usize {
         VALUES + 2
     }
@@ -217,10 +217,25 @@ pub struct Profile {
     /// Of each column of numbers, the values next to the smallest and to the largest, in the scale of its first feature; empty if
     /// the model does not remember them.
     pub next: Vec<[f32; 2]>,
+    /// What terms usually contribute to scores.
+    pub usual: Vec<Usual>,
+}
+
+/// What a term contributed to the scores of the training rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usual {
+    /// Its columns, the smaller number first; the same twice for a term of one column.
+    pub columns: [u32; 2],
+    /// The mean of its contributions.
+    pub mean: f32,
+    /// Their standard deviation.
+    pub deviation: f32,
+    /// The share of all rows that are rare because of it: what rare rows have of it, each row once.
+    pub rare: f32,
 }
 
 impl Profile {
-    /// Nothing is known: every column is spread evenly.
+    /// Without any knowledge: every column is spread evenly.
     pub fn unknown(columns: usize) -> Self {
         Self {
             columns: vec![Spread::even(); columns],
@@ -229,6 +244,7 @@ impl Profile {
             counts: Vec::new(),
             ranges: Vec::new(),
             next: Vec::new(),
+            usual: Vec::new(),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! From a table to a detector.
 
+mod unseen;
+
 use std::ops::ControlFlow;
 
 use crate::encode::{Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
-use crate::{Checkpoints, Detector, Error, Params, Result, recipe};
+use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, recipe};
 
 impl Params {
     /// Fits a detector to the rows of a table, without labels.
@@ -23,12 +25,12 @@ impl Params {
     ///
     /// # Errors
     /// If a setting is out of range, the table cannot be read, has nothing to learn from or does not fit into memory, or the
-    /// training left the range of sane numbers.
+    /// training diverged.
     pub fn fit(&self, table: &dyn Source) -> Result<Detector> {
         self.fitting(table).run()
     }
 
-    /// A fit that can be told more: what columns are, who hears of its progress, and where it keeps checkpoints.
+    /// A fit with options: the roles of columns, a progress callback, and checkpoints.
     ///
     /// ```
     /// use diad::{Params, encode::Roles, table::Table};
@@ -80,7 +82,7 @@ impl<'a> Fitting<'a> {
         Self { observe: Some(observe), ..self }
     }
 
-    /// Goes on from a checkpoint if there is one, and writes checkpoints. The model is the same, bit for bit, as without any
+    /// Resumes from a checkpoint if there is one, and writes checkpoints. The model is the same, bit for bit, as without any
     /// interruption. A fit that is stopped leaves a checkpoint of its last step.
     pub fn checkpoints(self, checkpoints: &'a mut Checkpoints) -> Self {
         Self { checkpoints: Some(checkpoints), ..self }
@@ -94,7 +96,7 @@ impl<'a> Fitting<'a> {
         self.read()?.run()
     }
 
-    /// Reads the table, and trains when it is told to.
+    /// Reads the table; [`Training::run`] trains.
     ///
     /// # Errors
     /// If a setting is out of range, or the table cannot be read, has nothing to learn from or does not fit into memory.
@@ -125,12 +127,12 @@ impl Training<'_> {
         &self.encoder
     }
 
-    /// What the user should know of how the table was read, a sentence each.
+    /// Notes for the user about how the table was read, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// How many rows it is trained on.
+    /// The number of rows it is trained on.
     pub fn rows(&self) -> usize {
         self.matrix.rows()
     }
@@ -138,7 +140,7 @@ impl Training<'_> {
     /// Trains.
     ///
     /// # Errors
-    /// If the training was stopped or left the range of sane numbers, or a checkpoint is of another fit or cannot be read or
+    /// If the training was stopped or diverged, or a checkpoint is of another fit or cannot be read or
     /// written.
     pub fn run(self) -> Result<Detector> {
         let go_on = &mut |_: Progress| ControlFlow::Continue(());
@@ -165,7 +167,13 @@ pub(crate) fn fit_encoded(
     };
     let detector = recipe::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
-    Ok(detector)
+    let detector = match unseen::calibration(params, &detector, matrix) {
+        Some(calibration) => detector.calibrated(calibration),
+        None => detector,
+    };
+    let usual = calibrate::usual(&detector, matrix);
+    tracing::info!("calibrated the score");
+    Ok(detector.knowing(usual))
 }
 
 /// As a fit of a table, for tests that have encoded rows.

@@ -32,6 +32,8 @@ pub enum Purpose {
     BoostedSteps = 11,
     /// Rows that are cut apart in planes of two columns, and how.
     Isolation = 12,
+    /// Rows that are held out to calibrate scores.
+    Calibration = 14,
 }
 
 /// One stream of random numbers.

@@ -35,8 +35,28 @@ struct Made {
     scores: Vec<f32>,
 }
 
-/// Makes the parts of the score and adds them up.
+/// Makes the parts of the score and adds them up, and remembers the rows.
 pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
+    let (detector, rows, mut scores) = put_together(params, encoder, matrix, model);
+    if detector.encoder().columns().iter().any(encode::Column::is_date) {
+        // What lies far from the time of nearly all rows may be a training row.
+        detector.score_encoded(&rows, &mut scores);
+    }
+    memory::remember(detector, matrix, &rows, scores).certified()
+}
+
+/// A detector that remembers nothing of its rows: it can score encoded ones and no more.
+pub fn twin(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
+    put_together(params, encoder, matrix, model).0
+}
+
+/// The parts of the score, added up; the rows they were made from, and the scores of these.
+fn put_together(
+    params: &Params,
+    encoder: Encoder,
+    matrix: &Matrix,
+    model: Model<f32>,
+) -> (Detector, Matrix, Vec<f32>) {
     let sample = Sample::new(matrix, &encoder, params.seed);
     let rows = sample.matrix(matrix);
     let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
@@ -63,13 +83,8 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
             }));
         }
     }
-    let (additive, mut scores) = add_up(made, rows.rows());
-    let detector = grown_beyond(detector.with(additive), &scores);
-    if detector.encoder().columns().iter().any(encode::Column::is_date) {
-        // What lies far from the time of nearly all rows may be a training row.
-        detector.score_encoded(&rows, &mut scores);
-    }
-    memory::remember(detector, matrix, &rows, scores).certified()
+    let (additive, scores) = add_up(made, rows.rows());
+    (grown_beyond(detector.with(additive), &scores), rows, scores)
 }
 
 /// The sum of the parts, and what it says of the rows.

@@ -55,12 +55,67 @@ pub enum Error {
         /// The learner it applies to.
         learner: &'static str,
     },
+    /// A label that is neither that of an anomaly nor that of a normal row.
+    #[error(
+        "column {}, {place}: {} is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly",
+        quoted(column),
+        quoted(word)
+    )]
+    LabelWord {
+        /// The column.
+        column: String,
+        /// Where it stands.
+        place: Place,
+        /// What it says.
+        word: String,
+    },
+    /// An identifier that is labelled as an anomaly and as a normal row.
+    #[error("{} is labelled both as an anomaly and as a normal row; keep one of its labels", quoted(name))]
+    TwoLabels {
+        /// The identifier.
+        name: String,
+    },
+    /// Labels of identifiers that a table does not have.
+    #[error(
+        "{count} labels name rows that column {} of the table does not have, such as {names}; give the table that they are of",
+        quoted(column)
+    )]
+    LabelledElsewhere {
+        /// The column of identifiers.
+        column: String,
+        /// Some of the identifiers.
+        names: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// A file of labels in which it is not clear which column has them.
+    #[error("the labels may be in any of the columns {columns}; say in which")]
+    NoLabelColumn {
+        /// The columns.
+        columns: String,
+    },
+    /// An edit that a model does not allow.
+    #[error("cannot edit the model with {}: {reason}", quoted(edit))]
+    Edit {
+        /// The edit.
+        edit: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A budget of alerts for a table that spans no time.
+    #[error(
+        "the rows span no time, which {rule} needs; name a column of times that differ, or give another rule"
+    )]
+    NoTimeSpan {
+        /// The rule.
+        rule: String,
+    },
     /// The work was stopped by the caller.
     #[error("stopped before it finished")]
     Stopped,
     /// A matrix and an encoder that do not belong together.
     #[error(
-        "the matrix has {found} columns and the encoder {expected} features; encode it with this encoder"
+        "the matrix has {found} columns, but the encoder has {expected} features; encode the rows with this encoder"
     )]
     Width {
         /// Columns of the matrix.
@@ -69,7 +124,7 @@ pub enum Error {
         expected: usize,
     },
     /// A buffer for scores of the wrong length.
-    #[error("there are {rows} rows, but room for {room} scores; give one place for each row")]
+    #[error("there is room for {room} scores, but there are {rows} rows; give a slice as long as the table")]
     Room {
         /// Rows to score.
         rows: usize,
@@ -86,7 +141,7 @@ pub enum Error {
     #[error("the model cannot be written as a file: {0}")]
     Unwritable(ModelFault),
     /// The rows of a table were not the same when they were read a second time.
-    #[error("the table changed while it was being read; try again when nothing else writes to it")]
+    #[error("the table changed while it was being read; try again when nothing else is writing to it")]
     Changed,
     /// A model that was written but cannot be read back.
     #[error(
@@ -107,8 +162,8 @@ pub enum Error {
         /// What is wrong with it.
         fault: ModelFault,
     },
-    /// A checkpoint that a fit cannot go on from.
-    #[error("cannot go on from {}: {fault}", file(path))]
+    /// A checkpoint that a fit cannot resume from.
+    #[error("cannot resume from {}: {fault}", file(path))]
     Checkpoint {
         /// The checkpoint.
         path: PathBuf,
@@ -117,7 +172,7 @@ pub enum Error {
     },
     /// A cell of a feature is empty or not a number (NaN), and the training knows no such cells.
     #[error(
-        "column {}, {place}: the value is missing, which it was in no training row; fill it in or remove the row",
+        "column {}, {place}: the value is missing, but this column had no gaps in training; fill it in or remove the row",
         quoted(column)
     )]
     Missing {
@@ -144,7 +199,7 @@ pub enum Error {
     },
     /// The label column is one the model looks at.
     #[error(
-        "the model looks at column {}, so it cannot be the label; fit the model without it",
+        "column {} is a feature of the model, so it cannot be the label; fit the model without it",
         quoted(column)
     )]
     LabelIsFeature {
@@ -156,7 +211,7 @@ pub enum Error {
     NoAnomaly,
     /// Nothing to compare anomalies with.
     #[error(
-        "there are only anomalies; label normal rows with 0, or add rows whose label is empty, which then stand in for them"
+        "all labelled rows are anomalies; label some normal rows with 0, or add rows with an empty label to stand in for them"
     )]
     NothingNormal,
     /// A validation table with one class only.
@@ -166,13 +221,13 @@ pub enum Error {
         lacks: &'static str,
     },
     /// A tuned model cannot be tuned again.
-    #[error("the model is tuned already; tune the model it came from ({first}) with all labels so far")]
+    #[error("the model has been tuned before; tune the original model ({first}) with all labels so far")]
     AlreadyTuned {
         /// The identity of the first model.
         first: String,
     },
     /// A row that is not there.
-    #[error("there is no row {row}; the table has {rows} rows, and the first is row 0")]
+    #[error("there is no row {row}; the table has {rows} rows, numbered from 0")]
     NoSuchRow {
         /// The row asked for.
         row: usize,
@@ -181,8 +236,7 @@ pub enum Error {
     },
     /// A table without column names that does not fit the model.
     #[error(
-        "the table has {found} columns without names, but the model was trained on {expected}; give a table with the names of \
-         its columns"
+        "the table has {found} unnamed columns, but the model was trained on {expected}; give a table with column names"
     )]
     ColumnCount {
         /// Columns of the table.
@@ -224,7 +278,7 @@ pub enum Error {
     )]
     AllConstant,
     /// The table does not fit into memory.
-    #[error("the table needs {} MB of memory, more than there is; give fewer rows or columns", bytes / 1_000_000)]
+    #[error("the table needs {} MB of memory, more than is available; give fewer rows or columns", bytes / 1_000_000)]
     Memory {
         /// Bytes asked for.
         bytes: usize,

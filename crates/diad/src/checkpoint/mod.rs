@@ -1,4 +1,4 @@
-//! Checkpoints of a fit, so that one that was killed goes on where it was and ends with the same model.
+//! Checkpoints of a fit, so that one that was killed resumes where it was and ends with the same model.
 //!
 //! Layout of the file, all numbers little-endian: magic bytes, format version (u32), the digest of settings and data (32
 //! hexadecimal digits), steps done (u64), whether the trees have chosen their features (u32), how many words follow
@@ -25,10 +25,10 @@ const DIGEST: usize = 32;
 /// Bytes before the words.
 const PREFIX: usize = MAGIC.len() + 4 + DIGEST + 8 + 4 + 8;
 const CHECKSUM: usize = 4;
-/// How often a fit is kept unless told otherwise.
+/// The default time between checkpoints.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// A folder in which a fit keeps how far it is, from time to time.
+/// A folder to which a fit saves its state from time to time.
 ///
 /// ```
 /// use diad::{Checkpoints, Error, Params, table::Table};
@@ -67,10 +67,10 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Keeps checkpoints in `folder`, which is made if it is not there.
+    /// Keeps checkpoints in `folder`, which is created if it does not exist.
     ///
     /// # Errors
-    /// If the folder cannot be made or written to, or another fit is using it.
+    /// If the folder cannot be created or written to, or another fit is using it.
     pub fn new(folder: impl Into<PathBuf>) -> Result<Self> {
         let folder = folder.into();
         let failed = |source| file_error("write to", &folder, source);
@@ -96,12 +96,12 @@ impl Checkpoints {
         self.folder.join(NAME)
     }
 
-    /// How many steps were already done when the last fit began.
+    /// The number of steps that were already done when the last fit began.
     pub fn resumed(&self) -> Option<u64> {
         self.resumed
     }
 
-    /// Trains, going on from the checkpoint if there is one.
+    /// Trains, resuming from the checkpoint if there is one.
     pub(crate) fn train(
         &mut self,
         params: &Params,
@@ -112,7 +112,7 @@ impl Checkpoints {
         let fit = digest(params, encoder, matrix);
         let mut file =
             CheckpointFile { path: self.path(), fit, interval: self.interval, last: Instant::now() };
-        // Looked at before the settings are: what is there decides whether this is the right folder.
+        // Read before the settings are checked: its content decides whether this is the right folder.
         self.resumed = file.resume()?.map(|kept| kept.step);
         if let Some(step) = self.resumed {
             tracing::info!(step, "going on from a checkpoint");
@@ -134,8 +134,7 @@ const NAME: &str = "fit.checkpoint";
 const PART: &str = "fit.part";
 const LOCK: &str = "fit.lock";
 
-/// A digest of everything that determines a fit. It tells apart what differs by chance, not what someone made to look the
-/// same.
+/// A digest of everything that determines a fit. It guards against mistakes, not against forgery.
 fn digest(params: &Params, encoder: &Encoder, matrix: &Matrix) -> Digest {
     let mut hash = Xxh3::new();
     hash.update(&serde_json::to_vec(&(params, encoder)).unwrap_or_default());
@@ -202,7 +201,7 @@ impl Keeper for CheckpointFile {
     }
 }
 
-/// Writes a file that is there whole, or not at all, whenever the program or the machine stops. Only one program at a
+/// Writes a file that is whole or absent, whenever the program or the machine stops. Only one program at a
 /// time may do so. A part that was left behind is written over.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = path.with_file_name(PART);

@@ -1,0 +1,120 @@
+//! `diad drift`: what has changed since the training.
+
+mod page;
+mod text;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::ValueEnum;
+use diad::calibrate::{Drift, Drifting};
+use diad::explain::Explainer;
+use diad::table::Source;
+use serde_json::{Value, json};
+
+use crate::columns;
+use crate::input::Input;
+use crate::output::{self, Pending, shown};
+use crate::score;
+use crate::stop::stoppable;
+
+/// Say what has changed since the training, by the terms of the score
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model file, from diad fit
+    model: PathBuf,
+    /// A table of new rows, with the columns of the model in any order; - for standard input
+    table: PathBuf,
+    /// A column to tell rows apart by, such as a month or a shop
+    #[arg(long, value_name = "COL")]
+    by: Option<String>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Html,
+}
+
+const EXAMPLES: &str = "\
+Columns are compared by where their values lie, terms by what they add to scores. What terms add to the change of the mean score and to the
+change of the share of rare rows (from percentile 99 on) adds up exactly. A change counts if it is large enough to matter and could hardly be chance:
+no more than 5 % of the changes named are expected to be none.
+
+Examples:
+  diad drift model.diad today.csv
+  diad drift model.diad year.parquet --by month
+  diad drift model.diad today.csv --format html -o drift.html";
+
+pub fn run(args: &Args) -> Result<()> {
+    let target =
+        args.output.as_deref().map(|path| output::check(path, &[&args.model, &args.table])).transpose()?;
+    let detector = score::load(&args.model, false, false)?;
+    let explainer = Explainer::new(&detector);
+    let input = Input::once(&args.table);
+    let drift = measure(&explainer, &stoppable(&input), args.by.as_deref())?;
+    let told = match args.format {
+        Format::Text => text::text(&explainer, &drift),
+        Format::Json => format!("{:#}\n", json(&explainer, &drift)),
+        Format::Html => page::page(&explainer, &drift, &shown(&args.model), &input.name()),
+    };
+    let Some(target) = target else { return output::say(&told) };
+    let mut pending = Pending::new(&target)?;
+    pending.file().write_all(told.as_bytes()).map_err(|error| pending.unwritable(error))?;
+    pending.commit()?;
+    output::tell(&format!(
+        "Wrote what has changed to {}.\n",
+        shown(args.output.as_deref().unwrap_or(Path::new("-")))
+    ))
+}
+
+fn measure(explainer: &Explainer, table: &dyn Source, by: Option<&str>) -> Result<Drift> {
+    let mut drifting = Drifting::new(explainer);
+    let mut reader = table.open(&explainer.detector().selection().and_texts(by))?;
+    columns::note_unused(explainer.detector().encoder(), reader.unread());
+    while let Some(batch) = reader.next_batch()? {
+        let groups = by.and_then(|by| batch.names().iter().position(|name| name == by)).map(|place| {
+            (0..batch.rows()).map(|row| batch.values(place).cell(row)).collect::<Vec<Option<String>>>()
+        });
+        drifting.add(&batch, groups.as_deref())?;
+    }
+    Ok(drifting.finish())
+}
+
+fn json(explainer: &Explainer, drift: &Drift) -> Value {
+    let names = explainer.detector().encoder().columns();
+    let terms = drift.terms.iter().map(|term| {
+        json!({
+            "term": explainer.name(term.term), "shift": term.shift, "interval": term.interval, "mean_score": term.score,
+            "rare": term.rare, "p_value": term.p, "verdict": term.verdict.name(),
+        })
+    });
+    let columns = drift.columns.iter().map(|column| {
+        json!({
+            "column": names[column.column].name, "moved": column.moved, "p_value": column.p, "verdict": column.verdict.name(),
+            "missing": column.missing, "unseen": column.unseen, "outside": column.outside, "unreadable": column.unreadable,
+            "medians": column.medians, "jump": column.jump,
+        })
+    });
+    let groups = drift.groups.iter().map(|group| {
+        let terms =
+            group.terms.iter().enumerate().map(|(term, change)| (explainer.name(term), json!(change)));
+        json!({
+            "group": group.name, "rows": group.rows, "mean_score": group.mean_score, "rare": group.rare,
+            "terms": terms.collect::<serde_json::Map<_, _>>(),
+        })
+    });
+    json!({
+        "rows": drift.rows, "verdict": drift.verdict.name(), "mean_score": drift.mean_score, "rare": drift.rare,
+        "terms": terms.collect::<Vec<_>>(), "columns": columns.collect::<Vec<_>>(), "groups": groups.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,126 @@
+//! `diad next`: which rows to label next.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use diad::calibrate::next_rows;
+use diad::explain::Explainer;
+use diad::table::{ReadAs, Selection, Source, printable};
+use diad::{Detector, Labelled, NamedLabels};
+use serde_json::json;
+
+use crate::args::Format;
+use crate::input::Input;
+use crate::output;
+use crate::stop::stoppable;
+
+/// Name the rows that are most worth a label
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The model file, from diad fit
+    model: PathBuf,
+    /// The table, with the columns of the model in any order; - for standard input
+    table: PathBuf,
+    /// The labels so far: a file of identifiers and labels; needs --id
+    #[arg(long, value_name = "FILE", requires = "id")]
+    labels: Option<PathBuf>,
+    /// The column that names the rows
+    #[arg(long, value_name = "COL")]
+    id: Option<String>,
+    /// The column of the labels file with the labels [default: label, or the only one]
+    #[arg(long, value_name = "COL", requires = "labels")]
+    label: Option<String>,
+    /// The label that means an anomaly; every other is a normal row [default: 1, yes, true, fraud and the like]
+    #[arg(long, value_name = "WORD", requires = "labels")]
+    positive: Option<String>,
+    /// How many rows to name
+    #[arg(short, value_name = "N", default_value_t = 10)]
+    k: usize,
+    /// How to print the rows
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+const EXAMPLES: &str = "\
+Rows come by their score, after what the labels so far teach. No kind of alert has more than a third of them while there are
+others. Label them, add them to the file, and ask again.
+
+Examples:
+  diad next model.diad table.csv --id number -k 10
+  diad next model.diad table.csv --id number --labels labels.csv --format json";
+
+pub fn run(args: &Args) -> Result<()> {
+    let first = Detector::load(&args.model)?;
+    if first.origin().is_some() && args.labels.is_some() {
+        bail!(
+            "the model is tuned already; give the model that it was tuned from, which learns from all labels anew"
+        );
+    }
+    let table = Input::new(&args.table)?;
+    let source = stoppable(&table);
+    let labels = match (&args.labels, &args.id) {
+        (Some(file), Some(id)) => {
+            let file = Input::new(file)?;
+            let known =
+                NamedLabels::read(&stoppable(&file), id, args.label.as_deref(), args.positive.as_deref())?;
+            known.of_rows(&source, id)?
+        }
+        _ => Vec::new(),
+    };
+    let learned = labels.contains(&Some(true)).then(|| tuned(&first, &source, labels.clone())).transpose()?;
+    let detector = learned.as_ref().unwrap_or(&first);
+    let scores = detector.score_all(&source)?;
+    let explainer = Explainer::new(detector);
+    let is_labelled = |row: usize| labels.get(row).is_some_and(Option::is_some);
+    let next = next_rows(&explainer, &source, &scores, is_labelled, args.k)?;
+    let rows: Vec<usize> = next.iter().map(|next| next.row).collect();
+    let names = args.id.as_deref().map(|id| identifiers(&source, id, &rows)).transpose()?;
+    output::say(&match args.format {
+        Format::Json => {
+            let row = |place: usize| {
+                let (next, name) = (&next[place], names.as_ref().map(|names| &names[place]));
+                json!({ "row": next.row, "id": name, "score": next.score, "reason": next.sentence })
+            };
+            format!("{:#}\n", json!((0..next.len()).map(row).collect::<Vec<_>>()))
+        }
+        Format::Text => {
+            let mut text = String::new();
+            for (place, next) in next.iter().enumerate() {
+                let name = names.as_ref().map_or_else(
+                    || format!("row {}", next.row),
+                    |names| {
+                        format!(
+                            "{} (row {})",
+                            printable(names[place].as_deref().unwrap_or("missing")),
+                            next.row
+                        )
+                    },
+                );
+                writeln!(text, "{name:<24} {:>8.2}  {}", next.score, next.sentence)?;
+            }
+            text
+        }
+    })
+}
+
+fn tuned(first: &Detector, table: &dyn Source, labels: Vec<Option<bool>>) -> Result<Detector> {
+    let labelled = Labelled::of(first, table, labels)?;
+    Ok(first.tuning(&labelled).run()?.detector)
+}
+
+/// What some rows are called in a column.
+pub fn identifiers(table: &dyn Source, id: &str, rows: &[usize]) -> Result<Vec<Option<String>>> {
+    let mut reader = table.open(&Selection::only([id]).reading(id, ReadAs::Texts))?;
+    let (mut names, mut first) = (vec![None; rows.len()], 0);
+    while let Some(batch) = reader.next_batch()? {
+        for (name, &row) in names.iter_mut().zip(rows) {
+            if (first..first + batch.rows()).contains(&row) {
+                *name = batch.values(0).cell(row - first);
+            }
+        }
+        first += batch.rows();
+    }
+    Ok(names)
+}

@@ -1,0 +1,175 @@
+//! Alerts: who, how sure, how many, what changed.
+
+use std::fmt::Write;
+
+use insta::assert_snapshot;
+
+use crate::common::Folder;
+
+/// Payments: 600 ordinary ones, six of a huge amount and four of a memo that nobody else has.
+fn payments(rows: usize, factor: f64) -> String {
+    let mut text = String::from("number,booked,amount,memo,note\n");
+    for i in 0..rows {
+        let huge = rows == 600 && i % 100 == 50;
+        let amount = if huge { 9000.0 + i as f64 } else { (40 + (i * 37) % 60) as f64 * factor };
+        let memo = if rows == 600 && i % 150 == 11 { "gift" } else { ["rent", "food", "fuel"][(i * 7) % 3] };
+        let (day, hour) = (1 + i / 24 % 25, i % 24);
+        let note = if i == 50 { "\"a, b\"" } else { "" };
+        writeln!(text, "P{i:04},2024-03-{day:02} {hour:02}:00,{amount},{memo},{note}")
+            .expect("a string grows");
+    }
+    text
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("t.csv", payments(600, 1.0));
+    let ignored = ["--ignore", "number", "--ignore", "note", "--ignore", "booked"];
+    folder.fit(&[&["t.csv", "-o", "m.diad"], &ignored[..]].concat()).succeeds();
+    folder
+}
+
+fn lines(folder: &Folder, name: &str) -> Vec<Vec<String>> {
+    let text = folder.read_text(name);
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn alerts_have_identifiers_reasons_and_kept_columns() {
+    let folder = folder();
+    let score = ["score", "m.diad", "t.csv", "--id", "number", "--keep", "amount,memo", "--top", "6"];
+    let said = folder
+        .diad(&[&score[..], &["--reasons", "2", "--alert", "top=6", "-o", "a.csv"]].concat())
+        .succeeds();
+    assert_eq!(said, "Wrote the highest 6 of 600 rows to a.csv. 6 rows are alerts (top=6).\n");
+    let lines = lines(&folder, "a.csv");
+    assert_eq!(
+        lines[0],
+        [
+            "number",
+            "row",
+            "score",
+            "percentile",
+            "p_value",
+            "severity",
+            "alert",
+            "reason_1",
+            "reason_2",
+            "amount",
+            "memo"
+        ]
+    );
+    assert_eq!(lines.len(), 7);
+    let scores: Vec<f32> = lines[1..].iter().map(|line| line[2].parse().unwrap()).collect();
+    assert!(scores.windows(2).all(|two| two[0] >= two[1]));
+    for line in &lines[1..] {
+        assert_eq!(line[0], format!("P{:0>4}", line[1]), "the identifier is that of the row");
+        assert_eq!(line[6], "1");
+    }
+    let plain = folder.diad(&["score", "m.diad", "t.csv", "-o", "-"]).succeeds();
+    for line in &lines[1..] {
+        let row: usize = line[1].parse().unwrap();
+        assert!(plain.lines().nth(row + 1).unwrap().starts_with(&format!("{row},{},", line[2])));
+    }
+}
+
+#[test]
+fn every_format_has_the_same_alerts() {
+    let folder = folder();
+    let mut found = Vec::new();
+    for name in ["a.csv", "a.jsonl", "a.parquet", "a.xlsx"] {
+        folder
+            .diad(&["score", "m.diad", "t.csv", "--keep", "all", "--sort", "--alert", "share=2%", "-o", name])
+            .succeeds();
+        // A file that was written is read as a table again.
+        folder.diad(&["score", "m.diad", name, "-o", "again.csv"]);
+        found.push(folder.read_text("again.csv"));
+    }
+    assert!(found.iter().all(|scores| *scores == found[0] && scores.lines().count() == 601));
+}
+
+#[test]
+fn groups_name_what_alerts_have_in_common() {
+    let folder = folder();
+    let said =
+        folder.diad(&["score", "m.diad", "t.csv", "--alert", "top=10", "--groups", "-o", "a.csv"]).succeeds();
+    assert!(said.contains("10 alerts in ") && said.contains("high amount"), "{said}");
+}
+
+#[test]
+fn a_budget_counts_by_time() {
+    let folder = folder();
+    let budget = ["score", "m.diad", "t.csv", "--alert", "budget=1/day", "-o", "a.csv"];
+    assert_snapshot!(folder.diad(&budget).fails(), @"diad: the model has no column of times, which a budget counts by; name one of the table with --time");
+    let said = folder.diad(&[&budget[..], &["--time", "booked"]].concat()).succeeds();
+    assert!(said.contains("25 rows are alerts (budget=1/day)"), "{said}");
+}
+
+#[test]
+fn a_rule_and_edits_are_stored_in_the_model() {
+    let folder = folder();
+    folder.diad(&["edit", "m.diad", "--alert", "share=5%", "--mute", "memo=gift", "-o", "e.diad"]).succeeds();
+    let info = folder.diad(&["info", "e.diad"]).succeeds();
+    assert!(info.contains("alerts: share=5%\n") && info.contains("edited: mute memo=gift\n"), "{info}");
+    let said = folder.diad(&["score", "e.diad", "t.csv", "-o", "a.csv"]).succeeds();
+    assert!(said.contains("(share=5%)"), "{said}");
+    folder.diad(&["score", "m.diad", "t.csv", "-o", "b.csv"]).succeeds();
+    let of = |name: &str, row: usize| lines(&folder, name)[row + 1][1].parse::<f32>().unwrap();
+    assert!(of("a.csv", 11) < of("b.csv", 11) - 0.1 && (of("a.csv", 12) - of("b.csv", 12)).abs() < 1e-3);
+    folder.diad(&["edit", "e.diad", "--undo", "all", "--alert", "none", "-o", "u.diad"]).succeeds();
+    folder.diad(&["score", "u.diad", "t.csv", "-o", "c.csv"]).succeeds();
+    assert_eq!(folder.read_text("b.csv"), folder.read_text("c.csv"));
+    assert_snapshot!(folder.diad(&["edit", "m.diad", "--flat", "age", "-o", "x.diad"]).fails(), @r#"diad: cannot edit the model with "flat age": the model has no such column; it has "amount", "memo""#);
+    assert_snapshot!(folder.diad(&["edit", "m.diad", "-o", "x.diad"]).fails(), @"diad: there is nothing to change; give --mute, --cap, --flat, --monotone, --undo or --alert");
+}
+
+#[test]
+fn drift_names_what_has_changed() {
+    let folder = folder();
+    folder.write("same.csv", payments(500, 1.0));
+    folder.write("cents.csv", payments(500, 100.0));
+    let same = folder.diad(&["drift", "m.diad", "same.csv"]).succeeds();
+    assert!(same.contains("Of 500 new rows"), "{same}");
+    let cents = folder.diad(&["drift", "m.diad", "cents.csv", "--by", "memo"]).succeeds();
+    assert!(
+        cents.contains("large change") && cents.contains("100 times larger, as in another unit"),
+        "{cents}"
+    );
+    assert!(cents.contains("\nGroups") && cents.contains("fuel"), "{cents}");
+    let json = folder.diad(&["drift", "m.diad", "cents.csv", "--format", "json"]).succeeds();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let sum: f64 =
+        json["terms"].as_array().unwrap().iter().map(|term| term["mean_score"].as_f64().unwrap()).sum();
+    let [before, after] = [0, 1].map(|at| json["mean_score"][at].as_f64().unwrap());
+    assert!((after - before - sum).abs() < 1e-9);
+    folder.diad(&["drift", "m.diad", "cents.csv", "--format", "html", "-o", "d.html"]).succeeds();
+    assert!(folder.read_text("d.html").starts_with("<!doctype html>"));
+    let note = folder.diad(&["score", "m.diad", "cents.csv", "-o", "s.csv"]).stderr;
+    assert!(note.contains("looks unlike the training"), "{note}");
+}
+
+#[test]
+fn labels_go_by_identifier() {
+    let folder = folder();
+    folder.write(
+        "l.csv",
+        "number,verdict,comment\nP0050,fraud,stolen\nP0150,fraud,\nP0001,ok,\nP0002,ok,\"asked, fine\"\n",
+    );
+    let by = ["--table", "t.csv", "--id", "number", "--label", "verdict"];
+    folder.diad(&[&["tune", "m.diad", "l.csv", "-o", "tuned.diad"], &by[..]].concat()).succeeds();
+    let eval = folder.diad(&[&["eval", "m.diad", "l.csv", "--format", "json"], &by[..]].concat());
+    assert!(eval.stderr.contains("596 rows without a label are left out"), "{}", eval.stderr);
+    let json: serde_json::Value = serde_json::from_str(&eval.stdout).unwrap();
+    assert_eq!((json["rows"].as_u64(), json["anomalies"].as_u64()), (Some(4), Some(2)));
+    let next = ["next", "m.diad", "t.csv", "--id", "number", "-k", "5", "--format", "json"];
+    let told = folder.diad(&[&next[..], &["--labels", "l.csv", "--label", "verdict"]].concat()).succeeds();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let names: Vec<&str> = told.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 5);
+    assert!(!names.contains(&"P0050") && !names.contains(&"P0150"), "{names:?}");
+    folder.write("bad.csv", "number,verdict\nP0050,perhaps\n");
+    let bad = ["tune", "m.diad", "bad.csv", "-o", "x.diad", "--table", "t.csv", "--id", "number"];
+    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2: "perhaps" is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);
+    folder.write("bad.csv", "number,verdict\nP9999,1\nP9998,0\n");
+    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: 2 labels name rows that column "number" of the table does not have, such as "P9998", "P9999"; give the table that they are of"#);
+}

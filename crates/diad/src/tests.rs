@@ -1,0 +1,48 @@
+//! What the tests of several modules start from.
+
+use crate::encode::{Encoder, Matrix, Roles};
+use crate::rng::Stream;
+use crate::table::Table;
+use crate::{Detector, Params, Scale};
+
+/// A few small trees, trained in a moment.
+pub fn small() -> Params {
+    Params {
+        layers: 2,
+        trees: 8,
+        outputs: 2,
+        steps: 30,
+        warmup: 10,
+        anneal: 15,
+        batch: 128,
+        ..Params::default()
+    }
+}
+
+/// Columns of independent normal numbers.
+pub fn normal<const N: usize>(random: &mut Stream, names: [&str; N], rows: usize) -> Table {
+    let columns = (0..N).map(|_| (0..rows).map(|_| random.normal()).collect()).collect();
+    Table::new(names.map(String::from).to_vec(), columns).unwrap()
+}
+
+/// A table as the training takes it, with no column left out.
+pub fn encoded(table: &Table, scale: Scale) -> (Encoder, Matrix) {
+    Encoder::fit_encode_as(table, &Roles::default(), scale).unwrap()
+}
+
+/// A detector of all columns of a table.
+pub fn fitted(params: &Params, table: &Table) -> Detector {
+    let (encoder, matrix) = encoded(table, params.scale);
+    crate::fit::fit(params, encoder, &matrix).unwrap()
+}
+
+/// The two-class 1.5-entmax as the method states it: what a plain twin of a tree splits by.
+pub fn entmoid(x: f64) -> f64 {
+    let a = x.abs();
+    let mut tau = (a + (8.0 - a * a).max(0.0).sqrt()) / 2.0;
+    if tau <= a {
+        tau = 2.0;
+    }
+    let r = (tau - a).max(0.0).powi(2) / 4.0;
+    if x >= 0.0 { 1.0 - r } else { r }
+}
