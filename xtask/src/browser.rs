@@ -24,7 +24,7 @@ pub fn run(args: &[String]) -> Result<()> {
     install()?;
     let browser = find("chromium").context("there is no chromium; install it")?;
     check(super::cargo().args(["build", "-p", "diad-cli"]), "the build of diad")?;
-    if !tests.join("node_modules/playwright-core").is_dir() {
+    if ["playwright-core", "axe-core"].iter().any(|name| !tests.join("node_modules").join(name).is_dir()) {
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"]).current_dir(&tests);
         check(&mut npm, "npm install")?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use diad::Detector;
 use diad::explain::Explainer;
-use diad::table::Source as _;
+use diad::table::{Selection, Source as _};
 use diad_report::{Report, Rows};
 
 use crate::input::Input;
@@ -24,6 +24,12 @@ pub struct Args {
     /// A column with labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
     #[arg(long, value_name = "COL")]
     label: Option<String>,
+    /// The column that identifies rows: shown first, searched, and written to the labels that the report saves
+    #[arg(long, value_name = "COL")]
+    id: Option<String>,
+    /// Columns to show as the table has them, also those the model does not use: names separated by commas, or all
+    #[arg(long, value_name = "COLS", value_delimiter = ',')]
+    keep: Vec<String>,
     /// An earlier model of the same table to compare with
     #[arg(long, value_name = "MODEL0")]
     before: Option<PathBuf>,
@@ -42,13 +48,19 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-The report is one file that needs no network and opens in any browser. It holds the values of the listed rows.
+The report is one file that needs no network and opens in any browser. It holds the values of the listed rows,
+of the kept columns too, and of some ordinary rows to compare them with.
+Rows can be marked in it as anomalies or ordinary, and the marks saved as labels.
 
 Examples:
   diad report model.diad table.csv -o report.html
-  diad report model.diad table.csv --label is_fraud -o report.html
+  diad report model.diad table.csv --id order --keep name,date -o report.html
+  diad report model.diad table.csv --id order --keep all --label is_fraud -o report.html
   diad report tuned.diad table.csv --before model.diad -o report.html";
 
+/// Ordinary rows that listed ones are compared with, at most, and cells of them.
+const MOST_ORDINARY: usize = 4000;
+const MOST_ORDINARY_CELLS: usize = 4_000_000;
 /// Rows listed.
 pub const LISTED: usize = 1000;
 
@@ -63,6 +75,8 @@ pub fn run(args: &Args) -> Result<()> {
         model: &args.model,
         table: &args.table,
         label: args.label.as_deref(),
+        id: args.id.as_deref(),
+        keep: &args.keep,
         before: before.as_ref(),
         top: args.top,
     };
@@ -75,6 +89,10 @@ pub struct Given<'a> {
     pub model: &'a Path,
     pub table: &'a Path,
     pub label: Option<&'a str>,
+    /// The column that identifies rows.
+    pub id: Option<&'a str>,
+    /// Further columns to show as they are written, or `all`.
+    pub keep: &'a [String],
     pub before: Option<&'a Detector>,
     pub top: usize,
 }
@@ -85,9 +103,13 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
     let before = stop::at_once(|| given.before.map(Explainer::new));
     let input = Input::new(given.table)?;
     let version = input.version();
+    let kept = kept_names(&input, given)?;
     let scored = stop::at_once(|| rows::score(detector, &input, given.label))?;
-    let top = scored.top(given.top);
-    let table = stop::at_once(|| rows::pick(detector, &input, &top))?;
+    let mut numbers = scored.top(given.top);
+    let listed = numbers.len();
+    numbers.extend(ordinary(&scored.scores, detector.encoder().columns().len()));
+    let table = stop::at_once(|| rows::pick(detector, &input, &numbers))?;
+    let kept = stop::at_once(|| rows::as_written(&input, &kept, &numbers))?;
     input.unchanged_since(version)?;
     let name = |path: &Path| path.file_name().map_or(String::new(), |name| shown(Path::new(name)));
     let report = Report {
@@ -99,10 +121,37 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         scores: &scored.scores,
         labels: scored.labels.as_deref(),
         threshold: None,
-        listed: Rows { numbers: &top, table: &table },
+        rows: Rows { numbers: &numbers, table: &table, kept: &kept },
+        listed,
+        identifier: given.id.map(str::to_owned),
     };
     let html = stop::at_once(|| report.html())?;
     let mut pending = Pending::new(target)?;
     pending.file().write_all(html.as_bytes()).map_err(|error| pending.unwritable(error))?;
     pending.commit()
+}
+
+/// The columns to show as they are written, the one that identifies rows first.
+fn kept_names(input: &Input, given: &Given) -> Result<Vec<String>> {
+    let mut names: Vec<String> = given.id.map(str::to_owned).into_iter().collect();
+    if given.keep == ["all"] {
+        names.extend(input.open(&Selection::all())?.names().iter().cloned());
+    } else {
+        names.extend(given.keep.iter().cloned());
+    }
+    // Labels have a column of their own.
+    names.retain(|name| Some(name.as_str()) != given.label);
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    Ok(names)
+}
+
+/// Rows with scores no higher than the median, evenly from the whole table: like which of them a listed row would be.
+fn ordinary(scores: &[f32], columns: usize) -> Vec<usize> {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let Some(median) = sorted.get(sorted.len() / 2) else { return Vec::new() };
+    let rows: Vec<usize> = (0..scores.len()).filter(|&row| scores[row] <= *median).collect();
+    let most = (MOST_ORDINARY_CELLS / columns.max(1)).clamp(1, MOST_ORDINARY).min(rows.len());
+    (0..most).map(|place| rows[place * rows.len() / most]).collect()
 }

@@ -1,10 +1,12 @@
 //! Scores of all rows of a table, and some of its rows.
 
+use std::collections::HashMap;
+
 use anyhow::{Result, bail};
 use diad::Detector;
 use diad::encode::Oddities;
 use diad::metrics::top;
-use diad::table::{Source, Table, quoted};
+use diad::table::{ReadAs, Selection, Source, Table, Values, quoted};
 
 use crate::columns;
 use crate::input::Input;
@@ -59,4 +61,31 @@ pub fn score(detector: &Detector, table: &Input, label: Option<&str>) -> Result<
 /// Some rows of a table, in the order asked for, with the columns of the model in their order.
 pub fn pick(detector: &Detector, table: &Input, rows: &[usize]) -> Result<Table> {
     Ok(detector.pick(&stoppable(table), rows)?)
+}
+
+/// Some rows of a table, in the order asked for: columns as they are written, as texts.
+pub fn as_written(table: &Input, columns: &[String], rows: &[usize]) -> Result<Table> {
+    let selection = columns
+        .iter()
+        .fold(Selection::only(columns), |selection, name| selection.reading(name, ReadAs::Texts));
+    let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
+    rows.iter().enumerate().for_each(|(place, &row)| places.entry(row).or_default().push(place));
+    let mut cells = vec![vec![None; rows.len()]; columns.len()];
+    if !columns.is_empty() {
+        let source = stoppable(table);
+        let mut reader = source.open(&selection)?;
+        let mut first = 0;
+        while let Some(batch) = reader.next_batch()? {
+            for row in 0..batch.rows() {
+                for &place in places.get(&(first + row)).into_iter().flatten() {
+                    for (column, cells) in cells.iter_mut().enumerate() {
+                        cells[place] = batch.values(column).text(row).map(str::to_owned);
+                    }
+                }
+            }
+            first += batch.rows();
+        }
+    }
+    let texts = cells.into_iter().map(|cells| Values::Texts(cells.into_iter().collect())).collect();
+    Ok(Table::of(columns.to_vec(), texts)?)
 }

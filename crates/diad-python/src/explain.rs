@@ -6,6 +6,7 @@ use diad::Detector;
 use diad::encode::Kind;
 use diad::explain::{Axis, Explainer, Replacement};
 use diad::metrics::top;
+use diad::table::Table;
 use diad_report::{Report, Rows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -224,7 +225,9 @@ impl Model {
                     scores: &scores,
                     labels: labels.as_deref(),
                     threshold: asked.threshold.map(|threshold| threshold as f32),
-                    listed: Rows { numbers: &numbers, table: &picked },
+                    rows: Rows { numbers: &numbers, table: &picked, kept: &Table::default() },
+                    listed: numbers.len(),
+                    identifier: None,
                 };
                 Ok((report.html()?, oddities))
             })

@@ -1,20 +1,20 @@
 //! What the page knows: everything as numbers and text, in the order of the plots.
 
 use diad::Result;
-use diad::explain::{Axis, Comparison, Explainer};
+use diad::encode::Kind;
+use diad::explain::{Axis, Comparison, Explainer, FEW_ROWS};
 use serde::Serialize;
 
 use crate::curves::Ranking;
+use crate::rows::RowData;
+use crate::scores::Scores;
+use crate::ticks::ticks;
 use crate::{Report, encode};
 
 /// Cells of a heat map along each axis.
 const CELLS: usize = 20;
 /// Bins of the density behind a line.
 const BINS: usize = 64;
-/// Places of the threshold.
-const THRESHOLDS: usize = 400;
-/// Terms kept for each listed row; the others are added up.
-const TERMS: usize = 12;
 /// Where the threshold starts: at the score that this share of the training rows do not exceed.
 const ORDINARY: f64 = 0.95;
 
@@ -33,12 +33,16 @@ pub struct Data {
     terms: Vec<Term>,
     scores: Scores,
     ranking: Option<Ranking>,
-    rows: Vec<Row>,
+    rows: RowData,
 }
 
 #[derive(Debug, Serialize)]
 struct Column {
     name: String,
+    /// The column of the table it is made of.
+    source: String,
+    /// Whether its values have an order: they are not categories.
+    ordered: bool,
     ticks: Vec<(f64, String)>,
     /// Shares of the training rows, for drawing.
     density: Vec<f64>,
@@ -47,16 +51,21 @@ struct Column {
     missing: Option<f64>,
     /// Whether the labels of its marks are turned.
     turned: bool,
+    /// The middles of the cells of heat maps, and what they stand for.
+    cells: Vec<(f64, String)>,
 }
 
 #[derive(Debug, Serialize)]
 struct Term {
     columns: Vec<usize>,
     importance: f64,
-    /// Positions along the axes.
-    at: Vec<Vec<f64>>,
+    /// Of a line, positions along the axis and what they stand for.
+    at: Vec<f64>,
+    names: Vec<String>,
     now: Shape,
     before: Option<Shape>,
+    /// Where few training rows support the shape: a bit for each point or cell.
+    few: String,
     /// What a missing number contributes, now and before.
     missing: Option<[Option<f64>; 2]>,
     change: Option<f64>,
@@ -70,38 +79,15 @@ enum Shape {
     Surface { largest: f64, cells: String },
 }
 
-/// How the scores of the table are spread.
-#[derive(Debug, Serialize)]
-struct Scores {
-    rows: usize,
-    low: f64,
-    high: f64,
-    /// Rows at or above each of the equally spaced thresholds.
-    above: Vec<usize>,
-    /// Anomalies among them.
-    anomalies_above: Option<Vec<usize>>,
-    threshold: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    number: usize,
-    score: f64,
-    /// Share of training rows with a lower score.
-    below: f64,
-    label: Option<bool>,
-    values: Vec<String>,
-    positions: Vec<f64>,
-    /// Terms with their contributions, the largest first, and how the value of a single column stands.
-    terms: Vec<(usize, f64, Option<String>)>,
-    /// What the terms that are not listed contribute.
-    rest: f64,
-}
-
 impl Data {
     pub fn new(report: &Report, comparison: Option<&Comparison>) -> Result<Self> {
         let explainer = report.explainer;
         let detector = explainer.detector();
+        let mut columns: Vec<Column> =
+            (0..detector.encoder().columns().len()).map(|c| column(explainer, c)).collect();
+        let terms: Vec<Term> =
+            (0..explainer.terms().len()).map(|t| term(report, t, comparison, &mut columns)).collect();
+        let threshold = report.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
         Ok(Self {
             model: report.model_name.clone(),
             table: report.table_name.clone(),
@@ -110,11 +96,11 @@ impl Data {
             intercept: explainer.intercept(),
             scale: comparison.map(|comparison| significant(comparison.scale)),
             labels: detector.origin().map(|origin| [origin.anomalies, origin.normals]),
-            columns: (0..detector.encoder().columns().len()).map(|c| column(explainer, c)).collect(),
-            terms: (0..explainer.terms().len()).map(|t| term(report, t, comparison)).collect(),
-            scores: scores(report),
+            columns,
+            terms,
+            scores: Scores::new(report.scores, report.labels, threshold),
             ranking: report.labels.and_then(|labels| Ranking::new(labels, report.scores)),
-            rows: rows(report)?,
+            rows: RowData::new(report, threshold)?,
         })
     }
 }
@@ -133,31 +119,45 @@ fn significant(value: f64) -> f64 {
 
 fn column(explainer: &Explainer, column: usize) -> Column {
     let axis = explainer.axis(column);
-    let ticks = axis.ticks();
+    let ticks = ticks(explainer, column, &axis);
     let turned = Axis::is_crowded(&ticks);
     let ticks = ticks.into_iter().map(|tick| (short(tick.position, 5), tick.label)).collect();
+    let given = &explainer.detector().encoder().columns()[column];
     Column {
-        name: explainer.detector().encoder().columns()[column].name.clone(),
+        name: given.name.clone(),
+        source: given.source().to_owned(),
+        ordered: axis.categories.is_empty(),
         ticks,
         density: explainer.density(column, BINS).into_iter().map(|share| short(share, 5)).collect(),
         turned,
         few: axis.has_bars(),
+        cells: Vec::new(),
         missing: axis.has_gaps.then_some(Axis::MISSING),
     }
 }
 
-fn term(report: &Report, index: usize, comparison: Option<&Comparison>) -> Term {
+/// What positions on the axis of a column stand for.
+fn names(explainer: &Explainer, column: usize, positions: &[f64]) -> Vec<String> {
+    let axis = explainer.axis(column);
+    let number = explainer.detector().encoder().columns()[column].kind == Kind::Number;
+    let value = |&position: &f64| axis.value(position);
+    let words = |value: f64| explainer.words(column, if number { significant(value) } else { value });
+    positions.iter().map(value).map(words).collect()
+}
+
+/// A term. Cells of pairs are noted with their columns, since all pairs of a column have the same.
+fn term(report: &Report, index: usize, comparison: Option<&Comparison>, columns: &mut [Column]) -> Term {
     let explainer = report.explainer;
     let given = &explainer.terms()[index];
     let change = comparison.and_then(|all| all.changes.iter().find(|change| change.after == Some(index)));
     let scale = comparison.map_or(1.0, |comparison| comparison.scale);
     let scaled = |values: Vec<f64>| values.into_iter().map(|value| value * scale).collect::<Vec<f64>>();
     let earlier = report.before.zip(change.and_then(|change| change.before));
-    let (at, now, before) = if given.columns().len() == 1 {
+    let (at, rows, now, before) = if given.columns().len() == 1 {
         let line = explainer.line(index);
         let before = earlier.map(|(before, term)| scaled(before.line_at(term, &line.positions)));
         let shape = |values: Vec<f64>| Shape::Line(values.into_iter().map(significant).collect());
-        (vec![line.positions], shape(line.values), before.map(shape))
+        (line.positions, line.rows, shape(line.values), before.map(shape))
     } else {
         let surface = explainer.surface(index, CELLS);
         let shape = |values: &[f64]| {
@@ -165,7 +165,13 @@ fn term(report: &Report, index: usize, comparison: Option<&Comparison>) -> Term 
             Shape::Surface { largest: significant(largest), cells }
         };
         let before = earlier.map(|(before, term)| shape(&scaled(before.surface(term, CELLS).values)));
-        (surface.positions.to_vec(), shape(&surface.values), before)
+        for (&column, middles) in given.columns().iter().zip(&surface.positions) {
+            if columns[column].cells.is_empty() {
+                let names = names(explainer, column, middles);
+                columns[column].cells = middles.iter().map(|&p| short(p, 4)).zip(names).collect();
+            }
+        }
+        (Vec::new(), surface.rows, shape(&surface.values), before)
     };
     let missing = if given.columns().len() == 1 { explainer.missing(index) } else { None };
     let missing = missing.map(|now| {
@@ -174,76 +180,14 @@ fn term(report: &Report, index: usize, comparison: Option<&Comparison>) -> Term 
     });
     Term {
         missing,
+        few: encode::bits(rows.into_iter().map(|rows| rows < FEW_ROWS)),
+        names: names(explainer, given.columns()[0], &at),
         columns: given.columns().to_vec(),
         importance: significant(given.importance()),
-        at: at.into_iter().map(|axis| axis.into_iter().map(|p| short(p, 4)).collect()).collect(),
+        at: at.into_iter().map(|p| short(p, 4)).collect(),
         now,
         before,
         change: change.map(|change| significant(change.size)),
         agreement: change.and_then(|change| change.agreement).map(|agreement| short(agreement, 2)),
     }
-}
-
-fn scores(report: &Report) -> Scores {
-    let mut sorted = report.scores.to_vec();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let (low, high) = match (sorted.first(), sorted.last()) {
-        (Some(&low), Some(&high)) => (f64::from(low), f64::from(high)),
-        _ => (0.0, 0.0),
-    };
-    let threshold = |place: usize| low + (high - low) * place as f64 / THRESHOLDS as f64;
-    let above = |scores: &[f32]| -> Vec<usize> {
-        let count =
-            |place| scores.len() - scores.partition_point(|&score| f64::from(score) < threshold(place));
-        (0..=THRESHOLDS).map(count).collect()
-    };
-    let anomalies_above = report.labels.map(|labels| {
-        let labelled = report.scores.iter().zip(labels).filter(|(_, label)| **label);
-        let mut anomalies: Vec<f32> = labelled.map(|(&score, _)| score).collect();
-        anomalies.sort_unstable_by(f32::total_cmp);
-        above(&anomalies)
-    });
-    Scores {
-        rows: sorted.len(),
-        low,
-        high,
-        above: above(&sorted),
-        anomalies_above,
-        threshold: f64::from(report.threshold.unwrap_or_else(|| report.explainer.score_quantile(ORDINARY))),
-    }
-}
-
-fn rows(report: &Report) -> Result<Vec<Row>> {
-    let (explainer, table) = (report.explainer, report.listed.table);
-    let explained = explainer.contributions(table)?;
-    let axes: Vec<_> = (0..table.names().len()).map(|column| explainer.axis(column)).collect();
-    let row = |(place, &number_in_table): (usize, &usize)| {
-        let value = |column: usize| table.column(column)[place];
-        let sorted = explained.sorted(place);
-        let score = f64::from(explained.scores()[place]);
-        let terms: Vec<(usize, f64, Option<String>)> = sorted
-            .iter()
-            .take(TERMS)
-            .map(|&(term, contribution)| {
-                let words = match explainer.terms()[term].columns() {
-                    &[column] => Some(explainer.standing(column, value(column)).to_string()),
-                    _ => None,
-                };
-                (term, short(contribution, 5), words)
-            })
-            .collect();
-        // What is shown adds up: rounding goes to the rest.
-        let shown: f64 = terms.iter().map(|term| term.1).sum();
-        Row {
-            number: number_in_table,
-            score,
-            below: short(explainer.score_standing(explained.scores()[place]), 5),
-            label: report.labels.and_then(|labels| labels.get(number_in_table).copied()),
-            values: (0..axes.len()).map(|column| explainer.words(column, value(column))).collect(),
-            positions: axes.iter().enumerate().map(|(c, axis)| short(axis.position(value(c)), 3)).collect(),
-            terms,
-            rest: score - explainer.intercept() - shown,
-        }
-    };
-    Ok(report.listed.numbers.iter().enumerate().map(row).collect())
 }

@@ -52,6 +52,20 @@ pub fn bytes(values: &[f64]) -> (f64, String) {
     (largest, STANDARD.encode(bytes))
 }
 
+/// Truth values as bits, eight a byte, the lowest first.
+pub fn bits(values: impl IntoIterator<Item = bool>) -> String {
+    let mut bytes = Vec::new();
+    for (place, value) in values.into_iter().enumerate() {
+        if place % 8 == 0 {
+            bytes.push(0u8);
+        }
+        if let Some(last) = bytes.last_mut() {
+            *last |= u8::from(value) << (place % 8);
+        }
+    }
+    STANDARD.encode(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +84,13 @@ mod tests {
         let (largest, text) = bytes(&[0.0, 2.0, -1.0]);
         assert_eq!((largest, STANDARD.decode(text).unwrap()), (2.0, vec![128, 255, 64]));
         assert_eq!(bytes(&[0.0]).0, 0.0);
+    }
+
+    #[test]
+    fn bits_are_eight_a_byte() {
+        let values = [true, false, true, false, false, false, false, false, true];
+        assert_eq!(STANDARD.decode(bits(values)).unwrap(), [5, 1]);
+        assert_eq!(bits([]), "");
     }
 
     // The empty script, as the standard's examples and `openssl dgst -sha256` have it.

@@ -3,7 +3,12 @@
 mod curves;
 mod data;
 mod encode;
+mod packed;
 pub mod plot;
+mod rows;
+mod scores;
+mod similar;
+mod ticks;
 
 use diad::Result;
 use diad::explain::{Explainer, compare};
@@ -12,7 +17,23 @@ use diad::table::Table;
 /// The page, in which what is between double braces is replaced.
 const PAGE: &str = include_str!("../assets/report.html");
 const STYLE: &str = include_str!("../assets/report.css");
-const SCRIPT: &str = include_str!("../assets/report.js");
+/// The script: its parts share one scope, each uses those before it.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("../assets/script/base.js"),
+    include_str!("../assets/script/rows.js"),
+    include_str!("../assets/script/hover.js"),
+    include_str!("../assets/script/threshold.js"),
+    include_str!("../assets/script/marks.js"),
+    include_str!("../assets/script/filter.js"),
+    include_str!("../assets/script/list.js"),
+    include_str!("../assets/script/row.js"),
+    include_str!("../assets/script/compare.js"),
+    include_str!("../assets/script/terms.js"),
+    include_str!("../assets/script/model.js"),
+    include_str!("../assets/script/start.js"),
+    "})();\n"
+);
 /// Observable Plot, see `assets/vendor/README.md`.
 const LIBRARY: &str = include_str!("../assets/vendor/plot.min.js");
 
@@ -23,6 +44,8 @@ pub struct Rows<'a> {
     pub numbers: &'a [usize],
     /// Their values: one row for each number, with the columns of the model in their order.
     pub table: &'a Table,
+    /// Columns to show as the table has them, as texts: one row for each number; may have no columns.
+    pub kept: &'a Table,
 }
 
 /// What a report shows.
@@ -44,8 +67,12 @@ pub struct Report<'a> {
     pub labels: Option<&'a [bool]>,
     /// The score above which a row is an outlier, where that is known.
     pub threshold: Option<f32>,
-    /// The rows to list, the most anomalous first.
-    pub listed: Rows<'a>,
+    /// The rows to list, the most anomalous first, and then ordinary ones, among which those most like listed ones are found.
+    pub rows: Rows<'a>,
+    /// How many of them are listed.
+    pub listed: usize,
+    /// Which of the kept columns identifies a row.
+    pub identifier: Option<String>,
 }
 
 impl Report<'_> {

@@ -9,6 +9,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 use crate::encode::html_text;
+use crate::ticks::ticks;
 
 /// DejaVu Sans, see `assets/vendor/README.md`: text looks the same where no fonts are installed.
 const FONT: &[u8] = include_bytes!("../assets/vendor/DejaVuSans.ttf");
@@ -67,7 +68,7 @@ pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>, earlier:
     let mut drawing = Drawing::new();
     if let [axis] = &axes[..] {
         drawing.line(explainer, term, axis, places.as_ref().map(|places| places[0]), earlier);
-        let mut ticks = axis.ticks();
+        let mut ticks = ticks(explainer, columns[0], axis);
         let turned = Axis::is_crowded(&ticks);
         if axis.has_gaps {
             ticks.push(Tick { position: Axis::MISSING, label: "missing".into() });
@@ -76,9 +77,9 @@ pub fn term(explainer: &Explainer, term: usize, marked: Option<&[f64]>, earlier:
         drawing.title(&names[0]);
     } else {
         let (largest, lowest) = drawing.surface(explainer, term, places.as_deref());
-        let ticks = axes[0].ticks();
-        drawing.labels(&names[0], (&ticks, Axis::is_crowded(&ticks)), &x, &names[1]);
-        let vertical = axes[1].ticks().into_iter().map(|tick| (y(tick.position), tick.label));
+        let [horizontal, vertical] = [0, 1].map(|axis| ticks(explainer, columns[axis], &axes[axis]));
+        drawing.labels(&names[0], (&horizontal, Axis::is_crowded(&horizontal)), &x, &names[1]);
+        let vertical = vertical.into_iter().map(|tick| (y(tick.position), tick.label));
         drawing.vertical(vertical.collect());
         drawing.title(&format!("{} × {}", cut(&names[0], LONGEST_IN_PAIR), cut(&names[1], LONGEST_IN_PAIR)));
         let range = format!("{} (blue) to {} (orange)", signed(lowest), signed(largest));

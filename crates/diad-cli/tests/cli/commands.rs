@@ -237,47 +237,6 @@ fn info_shows_long_numbers_in_powers_of_ten() {
 }
 
 #[test]
-fn demo_replaces_only_what_a_demo_wrote() {
-    let folder = Folder::new();
-    let demo = || folder.diad(&["demo", "--dir", ".", "--steps", "1"]);
-    for name in ["thyroid.csv", "thyroid.diad", "scores.csv", "report.html"] {
-        folder.write(name, "mine");
-        assert_eq!(
-            demo().fails(),
-            format!("diad: ./{name} is there already and not from a demo; name another folder with --dir\n")
-        );
-        assert_eq!((folder.files(), folder.read_text(name)), (vec![name.to_owned()], "mine".to_owned()));
-        std::fs::remove_file(folder.path(name)).unwrap();
-    }
-    demo().succeeds();
-    demo().succeeds();
-}
-
-#[test]
-fn demo_needs_nothing_and_shows_ten_rows() {
-    let folder = Folder::new();
-    let text = folder.diad(&["demo", "--steps", "2"]).succeeds();
-    assert!(text.contains("CC BY 4.0"), "{text}");
-    let area = text.lines().find_map(|line| line.strip_prefix("ROC-AUC ")?.get(..5)?.parse::<f64>().ok());
-    assert!(area.is_some_and(|area| (0.8..0.92).contains(&area)), "{text}");
-    let table: Vec<&str> = text.lines().skip_while(|line| !line.contains("row   score")).take(11).collect();
-    assert_eq!(table[0], "    row   score      age      TSH       T3      TT4      T4U      FTI    label");
-    assert!(table.iter().all(|line| line.split_whitespace().count() == 9), "{text}");
-    let mut written: Vec<_> = std::fs::read_dir(folder.path("diad-demo"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    written.sort();
-    assert_eq!(written, ["report.html", "scores.csv", "thyroid.csv", "thyroid.diad"]);
-    assert!(text.contains("\n  diad-demo/report.html\n"), "{text}");
-    assert_eq!(scores(&folder.read_text("diad-demo/scores.csv")).len(), 7200);
-
-    folder.write("file", "");
-    let sentence = folder.diad(&["demo", "--dir", "file/in"]).fails();
-    assert!(sentence.starts_with("diad: cannot write file/in: "), "{sentence}");
-}
-
-#[test]
 fn every_command_has_examples() {
     let folder = Folder::new();
     assert!(folder.diad(&["--help"]).succeeds().contains("Examples:"));
