@@ -67,7 +67,6 @@ impl Curve {
 
 impl Grid {
     /// The value at `(x, y)`, plainly.
-    #[cfg(test)]
     pub fn at(&self, x: f64, y: f64) -> f64 {
         let across = self.nodes[1].len();
         let ((i, share), second) = (locate(x, &self.nodes[0]), locate(y, &self.nodes[1]));

@@ -52,7 +52,7 @@ fn sentences_give_sizes_counts_and_what_is_usual() {
     assert_eq!(told(77, &["share"]), "share is missing, as in 1 of 3,000 rows");
     assert_eq!(
         told(1500, &["country", "currency"]),
-        "country = FR where currency is CHF; in 1 of 1,001 rows"
+        "country = FR where currency is CHF; in 1 of 1,000 rows"
     );
     let usual = told(900, &["merchant", "amount"]);
     assert!(usual.starts_with("amount = £1750 where merchant is Tesco; usual £2"), "{usual}");

@@ -11,6 +11,7 @@ use super::column::{Column, FEW, nodes};
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Functions, Grid};
+use crate::score::additive::SURPRISE;
 
 /// Most categories that have a bin of their own.
 const CATEGORIES: usize = 48;
@@ -28,7 +29,7 @@ pub struct Surprise;
 
 impl Part for Surprise {
     fn name(&self) -> &'static str {
-        "surprise"
+        SURPRISE
     }
 
     fn weight(&self, params: &Params) -> f64 {

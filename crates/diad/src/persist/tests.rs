@@ -192,9 +192,11 @@ fn stored_models_give_their_stored_scores() {
         let names = ["height", "weight", "größe"].map(String::from).to_vec();
         let table = crate::table::Table::new(names, columns).unwrap();
         let scores = detector.score(&table).unwrap();
+        // Where scores are looked up in tables, these may be made in another way than when the model was stored, within their bound.
+        let bound = detector.bound().unwrap_or(0.0);
         for (score, expected) in scores.iter().zip(&expected) {
-            let off = (f64::from(*score) - expected).abs() / expected.abs().max(1.0);
-            assert!(off < 1e-6, "v{version}: {score} instead of {expected}");
+            let off = (f64::from(*score) - expected).abs();
+            assert!(off < 1e-6 + bound, "v{version}: {score} instead of {expected}");
         }
         // Written again it is of the newest version, and the same.
         let again = from_bytes(&to_bytes(&detector).unwrap()).unwrap();

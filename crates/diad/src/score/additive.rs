@@ -6,6 +6,8 @@ use crate::function::Functions;
 pub const TREES: &str = "trees";
 /// The name of the part that says how far out values lie.
 pub const TAILS: &str = "tails";
+/// The name of the part that says which values do not go together: nothing of one column alone.
+pub const SURPRISE: &str = "surprise";
 
 /// The name of the part that people have added.
 pub const EDITS: &str = "edits";

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::Detector;
+use super::additive::{Part, SURPRISE};
 use super::compiled::{Compiled, Cursor, Sources, compile};
 use super::purify::{self, Moved};
 use crate::encode::Scaler;
@@ -44,7 +45,8 @@ impl Detector {
 
     /// What is moved from pairs of columns to either of them, given at the nodes of [`purify::nodes`].
     pub(crate) fn moved(&self, nodes: &[Vec<f32>]) -> Vec<Moved> {
-        purify::moved(self.exact(), &self.encoder, &self.profile, nodes)
+        let aside: Vec<&Part> = self.additive.parts.iter().filter(|part| part.name == SURPRISE).collect();
+        purify::moved(self.exact(), &aside, (&self.encoder, &self.profile), nodes)
     }
 
     /// The compiled score, where it is to be used.

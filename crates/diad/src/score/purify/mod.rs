@@ -6,16 +6,19 @@
 //!
 //! > Σ w (g - m - a - b)² + λ (Σ w a² + Σ w b²)
 //!
-//! is least. Without the second sum it would be nearly the same for many a and b where one column tells the other, and the least of all might
-//! have any size; with it there is one solution, no larger than what it explains. See docs/explanations.md.
+//! is least. The part called surprise, which is nothing but what values say together, is not in g: it stays with the pair. Without the
+//! second sum it would be nearly the same for many a and b where one column tells the other, and the least of all might have any size;
+//! with it there is one solution, no larger than what it explains. See docs/explanations.md.
 
 use std::collections::BTreeMap;
 
 use super::Workspace;
+use super::additive::Part;
 use super::exact::Exact;
 use super::pieces::{Pieces, Wanted};
 use super::side_by_side::side_by_side;
 use crate::encode::Encoder;
+use crate::function::Grid;
 use crate::profile::{Cell, Profile};
 
 /// What moving something costs, in comparison with leaving it. Of what a column says alone in a pair of independent columns, 1 / (1 + λ)
@@ -43,8 +46,13 @@ pub(crate) fn nodes(encoder: &Encoder, profile: &Profile) -> Vec<Vec<f32>> {
         .collect()
 }
 
-/// What is moved from each pair of columns that the score has a function of.
-pub(super) fn moved(exact: Exact, encoder: &Encoder, profile: &Profile, nodes: &[Vec<f32>]) -> Vec<Moved> {
+/// What is moved from each pair of columns that the score has a function of, but for parts that stay `aside`.
+pub(super) fn moved(
+    exact: Exact,
+    aside: &[&Part],
+    (encoder, profile): (&Encoder, &Profile),
+    nodes: &[Vec<f32>],
+) -> Vec<Moved> {
     let features = encoder.features();
     let mut pairs: BTreeMap<[usize; 2], Vec<usize>> = BTreeMap::new();
     for piece in 0..exact.pieces() {
@@ -57,6 +65,10 @@ pub(super) fn moved(exact: Exact, encoder: &Encoder, profile: &Profile, nodes: &
     }
     let pairs: Vec<([usize; 2], Vec<usize>)> = pairs.into_iter().collect();
     let scalers = encoder.scalers();
+    let grids: Vec<(f64, &Grid)> = aside
+        .iter()
+        .flat_map(|part| part.functions.grids.iter().map(|grid| (f64::from(part.factor), grid)))
+        .collect();
     side_by_side(
         &pairs,
         || Workspace::new(features.len()),
@@ -81,10 +93,23 @@ pub(super) fn moved(exact: Exact, encoder: &Encoder, profile: &Profile, nodes: &
                 let (side, values) = &at_nodes[k];
                 values[pair.point(point)[*side]]
             };
-            let values = exact.sum_at(wanted, pair.points(), value, work);
+            let mut values = exact.sum_at(wanted, pair.points(), value, work);
+            for (factor, grid) in &grids {
+                let Some(sides) = sides_of(grid, &views) else { continue };
+                for (point, total) in values.iter_mut().enumerate() {
+                    let [x, y] = sides.map(|k| f64::from(value(point, k)));
+                    *total -= factor * grid.at(x, y);
+                }
+            }
             Moved { columns: *columns, values: pair.split(&values) }
         },
     )
+}
+
+/// Which of some features those of a grid are, if both are among them.
+fn sides_of(grid: &Grid, features: &[u32]) -> Option<[usize; 2]> {
+    let place = |feature: u32| features.iter().position(|&known| known == feature);
+    Some([place(grid.features[0])?, place(grid.features[1])?])
 }
 
 /// Where the values of two columns come together, and the nodes that no row is near.

@@ -51,12 +51,12 @@ fn what_no_row_shows_stays_with_the_pair() {
     let ([a, b], left) = split(&values, &weights, across);
     assert!(a.iter().chain(&b).all(|&moved| moved == 0.0));
     assert_eq!(left, values);
-    // Nor is much of it moved for two rows that break the rule.
+    // For rows that break the rule no more is moved than λ lets cancel: a tenth, where one row in a hundred does.
     let mut broken = weights;
     (broken[1], broken[5 * across + 7]) = (1.0, 1.0);
     let ([a, b], left) = split(&values, &broken, across);
-    assert!(left[1] > 0.8 * values[1] && left[5 * across + 7] > 0.8 * 500.0, "{} {}", left[1], left[247]);
-    assert!(a.iter().chain(&b).all(|moved| moved.abs() < 0.1 * 500.0), "{a:?} {b:?}");
+    assert!(left[1] > 400.0 && left[5 * across + 7] > 400.0, "{} {}", left[1], left[5 * across + 7]);
+    assert!(a.iter().chain(&b).all(|moved| moved.abs() < 50.0), "{a:?} {b:?}");
 }
 
 #[test]
