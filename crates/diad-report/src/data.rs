@@ -112,9 +112,9 @@ fn short(value: f64, digits: i32) -> f64 {
     if rounded.is_finite() { rounded } else { value.clamp(-1e300, 1e300) }
 }
 
-/// A number with five significant digits.
+/// A number with four significant digits, more than a plot shows.
 fn significant(value: f64) -> f64 {
-    format!("{value:.4e}").parse().unwrap_or(value)
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 fn column(explainer: &Explainer, column: usize) -> Column {

@@ -90,8 +90,9 @@ fn ctrl_c_while_waiting_for_input_ends_at_once() {
             .spawn()
             .expect("diad starts");
         // Once it has begun to read, too.
-        let input = child.stdin.as_mut().expect("a pipe");
-        input.write_all(b"a,b\n1,2\n").and_then(|()| input.flush()).expect("written");
+        let (input, table) = (child.stdin.as_mut().expect("a pipe"), folder.read_text("table.csv"));
+        let begun: String = table.lines().take(2).map(|line| format!("{line}\n")).collect();
+        input.write_all(begun.as_bytes()).and_then(|()| input.flush()).expect("written");
         std::thread::sleep(std::time::Duration::from_millis(500));
         let interrupt = ["-s", "INT", &child.id().to_string()].map(String::from);
         assert!(Command::new("kill").args(interrupt).status().expect("a signal").success());
