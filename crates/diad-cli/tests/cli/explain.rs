@@ -215,7 +215,7 @@ fn names_with_scripts_are_text() {
     assert!(drawn >= 4 && drawn % 2 == 0, "{drawn} files");
 }
 
-/// 60 columns and 1000 listed rows stay small enough for an e-mail.
+/// 60 columns and 1000 listed rows, with the ordinary ones they are compared with, stay small enough for an e-mail.
 #[test]
 fn a_large_report_stays_small() {
     let folder = Folder::new();
@@ -237,6 +237,6 @@ fn a_large_report_stays_small() {
     folder.diad(&["fit", "wide.csv", "-o", "wide.diad", "--steps", "20"]).succeeds();
     folder.diad(&["report", "wide.diad", "wide.csv", "--before", "wide.diad", "-o", "wide.html"]).succeeds();
     let [model, report] = ["wide.diad", "wide.html"].map(|name| folder.read(name).len());
-    assert!(report <= 3_000_000, "{report} bytes");
+    assert!(report <= 3_100_000, "{report} bytes");
     assert!(model <= 2_000_000, "{model} bytes");
 }
