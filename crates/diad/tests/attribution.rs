@@ -148,11 +148,11 @@ fn columns_of_few_values_have_small_reasons() {
     assert_eq!(reasons[0].0, "mark × other", "{reasons:?}");
     let raised = f64::from(explained.scores()[99]) - explainer.intercept();
     assert!(size(&explained, 99) <= 2.0 * raised, "{reasons:?}");
-    // Nothing cancels between the two marks and their pair, in any row.
+    // Next to nothing cancels between the two marks and their pair, in any row.
     let terms = [&[0][..], &[1], &[0, 1]].map(|columns| explainer.find(columns).unwrap());
     for row in 0..ROWS {
         let all = terms.map(|term| explained.row(row)[term]);
         let size: f64 = all.iter().map(|contribution| contribution.abs()).sum();
-        assert!(size - all.iter().sum::<f64>().abs() <= 1.0, "row {row}: {all:?}");
+        assert!(size - all.iter().sum::<f64>().abs() <= 1.0 + 0.03 * size, "row {row}: {all:?}");
     }
 }
