@@ -7,7 +7,7 @@ use anyhow::Result;
 use diad::Detector;
 use diad::explain::Explainer;
 use diad::table::{Selection, Source as _};
-use diad_report::{Report, Rows};
+use diad_report::{Report, Rows, ordinary_rows};
 
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
@@ -58,9 +58,6 @@ Examples:
   diad report model.diad table.csv --id order --keep all --label is_fraud -o report.html
   diad report tuned.diad table.csv --before model.diad -o report.html";
 
-/// Ordinary rows that listed ones are compared with, at most, and cells of them.
-const MOST_ORDINARY: usize = 4000;
-const MOST_ORDINARY_CELLS: usize = 4_000_000;
 /// Rows listed.
 pub const LISTED: usize = 1000;
 
@@ -107,7 +104,7 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
     let scored = stop::at_once(|| rows::score(detector, &input, given.label))?;
     let mut numbers = scored.top(given.top);
     let listed = numbers.len();
-    numbers.extend(ordinary(&scored.scores, detector.encoder().columns().len()));
+    numbers.extend(ordinary_rows(&scored.scores, detector.encoder().columns().len()));
     let table = stop::at_once(|| rows::pick(detector, &input, &numbers))?;
     let kept = stop::at_once(|| rows::as_written(&input, &kept, &numbers))?;
     input.unchanged_since(version)?;
@@ -144,14 +141,4 @@ fn kept_names(input: &Input, given: &Given) -> Result<Vec<String>> {
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
     Ok(names)
-}
-
-/// Rows with scores no higher than the median, evenly from the whole table: like which of them a listed row would be.
-fn ordinary(scores: &[f32], columns: usize) -> Vec<usize> {
-    let mut sorted = scores.to_vec();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let Some(median) = sorted.get(sorted.len() / 2) else { return Vec::new() };
-    let rows: Vec<usize> = (0..scores.len()).filter(|&row| scores[row] <= *median).collect();
-    let most = (MOST_ORDINARY_CELLS / columns.max(1)).clamp(1, MOST_ORDINARY).min(rows.len());
-    (0..most).map(|place| rows[place * rows.len() / most]).collect()
 }

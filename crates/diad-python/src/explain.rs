@@ -7,7 +7,7 @@ use diad::encode::Kind;
 use diad::explain::{Axis, Explainer, Replacement};
 use diad::metrics::top;
 use diad::table::Table;
-use diad_report::{Report, Rows};
+use diad_report::{Report, Rows, ordinary_rows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -214,7 +214,9 @@ impl Model {
                 if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != scores.len()) {
                     return Err(diad::Error::LabelCount { labels: labels.len(), rows: scores.len() });
                 }
-                let numbers = asked.rows.unwrap_or_else(|| top(&scores, asked.top));
+                let mut numbers = asked.rows.unwrap_or_else(|| top(&scores, asked.top));
+                let listed = numbers.len();
+                numbers.extend(ordinary_rows(&scores, self.detector.encoder().columns().len()));
                 let picked = self.detector.pick(&source, &numbers)?;
                 let report = Report {
                     explainer,
@@ -226,7 +228,7 @@ impl Model {
                     labels: labels.as_deref(),
                     threshold: asked.threshold.map(|threshold| threshold as f32),
                     rows: Rows { numbers: &numbers, table: &picked, kept: &Table::default() },
-                    listed: numbers.len(),
+                    listed,
                     identifier: None,
                 };
                 Ok((report.html()?, oddities))

@@ -157,7 +157,7 @@ def test_object_columns_that_mix(name, cells, rows, plain):
     frame = pd.DataFrame({"mixed": (cells * rows)[:rows], "number": np.arange(rows) % 7 * 1.5})
     frame["mixed"] = frame["mixed"].astype(object)
     if name.startswith("bytes"):
-        with pytest.raises(TypeError, match=r'column "mixed" is of type (bytes|binary), .* or leave the column out with ignore=\["mixed"\]'):
+        with pytest.raises(TypeError, match=r'column "mixed" has type (bytes|binary), .* or leave the column out with ignore=\["mixed"\]'):
             fitted(frame)
         assert fitted(frame, ignore=["mixed"]).column_names_ == ["number"]
         return

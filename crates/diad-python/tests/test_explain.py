@@ -77,7 +77,7 @@ def test_local_data_and_tables(fitted, mixed, scores):
     assert sum(data["scores"]) + data["extra"]["scores"][0] == pytest.approx(scores[-1], rel=1e-6)
     amount = data["names"].index("amount")
     assert data["values"][amount] == "90000"
-    assert "higher than" in data["standings"][amount]
+    assert "times the next largest" in data["standings"][amount]
     assert [d["score"] for d in explanation.data()] == list(scores[-4:])
     frame = explanation.to_pandas()
     assert list(frame.index) == list(rows.index)

@@ -141,7 +141,7 @@ def test_cells_of_rows():
     detector = diad.DIAD(**QUICK).fit(rows)
     assert detector._model.categories == ["c", "d"]
     assert detector.column_names_ == ["a", "b", "c", "d"]
-    with pytest.raises(TypeError, match='column "a" is of type list, which is not read'):
+    with pytest.raises(TypeError, match='column "a" has type list, which is not supported'):
         detector.decision_function([rows[0], {**rows[0], "a": [1]}])
     with pytest.raises(TypeError, match="some rows are dictionaries"):
         detector.decision_function([rows[0], 3])

@@ -103,7 +103,7 @@ def test_a_model_of_the_command_scores_an_array_without_names(cli, thyroid, tmp_
     np.testing.assert_array_equal(
         loaded.decision_function(features.to_numpy()), loaded.decision_function(features)
     )
-    with pytest.raises(ValueError, match="3 columns without names, but the model was trained on 6"):
+    with pytest.raises(ValueError, match="3 unnamed columns, but the model was trained on 6"):
         loaded.decision_function(features.to_numpy()[:, :3])
 
 

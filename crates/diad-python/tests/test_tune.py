@@ -98,7 +98,7 @@ def test_odd_labels_are_said(few):
         (lambda y: y[:-1], ValueError, "2399 labels for 2400 rows"),
         (lambda y: y + 1, ValueError, "label 2 of row 0|is not a label"),
         (lambda y: np.zeros_like(y), ValueError, "no row is labelled as an anomaly"),
-        (lambda y: np.ones_like(y), ValueError, "there are only anomalies"),
+        (lambda y: np.ones_like(y), ValueError, "all labelled rows are anomalies"),
         (lambda y: y.reshape(-1, 1), ValueError, "2 dimensions"),
         (lambda y: y.astype(str), TypeError, "labels must be numbers"),
     ],

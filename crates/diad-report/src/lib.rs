@@ -48,6 +48,20 @@ pub struct Rows<'a> {
     pub kept: &'a Table,
 }
 
+/// Ordinary rows that listed ones are compared with, at most, and cells of them.
+const MOST_ORDINARY: usize = 4000;
+const MOST_ORDINARY_CELLS: usize = 4_000_000;
+
+/// Rows with scores no higher than the median, evenly from the whole table: like which of them a listed row would be.
+pub fn ordinary_rows(scores: &[f32], columns: usize) -> Vec<usize> {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let Some(median) = sorted.get(sorted.len() / 2) else { return Vec::new() };
+    let rows: Vec<usize> = (0..scores.len()).filter(|&row| scores[row] <= *median).collect();
+    let most = (MOST_ORDINARY_CELLS / columns.max(1)).clamp(1, MOST_ORDINARY).min(rows.len());
+    (0..most).map(|place| rows[place * rows.len() / most]).collect()
+}
+
 /// What a report shows.
 #[derive(Debug)]
 pub struct Report<'a> {
