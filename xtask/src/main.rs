@@ -39,7 +39,7 @@ const CHECKS: [(&str, &[&str]); 5] = [
 ];
 
 /// What is published. Cargo finds the order.
-const PUBLISHED: [&str; 4] = ["diad-table", "diad", "diad-report", "diad-cli"];
+const PUBLISHED: [&str; 5] = ["diad-kernel", "diad-table", "diad", "diad-report", "diad-cli"];
 
 fn main() -> ExitCode {
     let done = match env::args().nth(1).as_deref() {

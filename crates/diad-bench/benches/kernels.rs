@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput};
-use diad::kernel::{
+use diad_kernel::{
     AsinhScale, AxisCells, CellFunctions, CellSpace, Columns, Entmax, Gradients, Isa, Kernels, LANES, Lane,
     Output, PairCells, SLOT, Splits, Terms, Upstream, entmax15_backward, walsh,
 };

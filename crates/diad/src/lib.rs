@@ -10,10 +10,6 @@ mod error;
 pub mod explain;
 mod fit;
 mod function;
-#[cfg(not(feature = "kernels"))]
-mod kernel;
-#[cfg(feature = "kernels")]
-pub mod kernel;
 pub mod metrics;
 mod model;
 mod origin;
@@ -33,6 +29,7 @@ mod whole;
 pub use alert::{Alert, Period};
 pub use calibration::{Calibration, PValue};
 pub use checkpoint::Checkpoints;
+use diad_kernel as kernel;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
 pub use diad_table as table;
 pub use edit::Edit;

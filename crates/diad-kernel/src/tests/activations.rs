@@ -111,7 +111,7 @@ proptest! {
         let mut random = random(seed);
         let logits = numbers(&mut random, count, reach);
         let mut order: Vec<usize> = (0..count).collect();
-        random.shuffle_front(&mut order, count);
+        random.shuffle(&mut order);
         let shuffled: Vec<f64> = order.iter().map(|&i| logits[i]).collect();
         let (p, q) = (dense(&logits), dense(&shuffled));
         for (k, &i) in order.iter().enumerate() {

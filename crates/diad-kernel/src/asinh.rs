@@ -83,7 +83,7 @@ pub fn scale_all(scale: &AsinhScale, values: &[f64], scaled: &mut [f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Isa;
+    use crate::Isa;
 
     #[test]
     fn the_inverse_hyperbolic_sine_is_that_of_libm() {

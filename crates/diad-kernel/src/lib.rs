@@ -1,7 +1,7 @@
-//! The hot loops: slices in, slices out, vector instructions chosen at run time. Knows nothing else.
+#![doc = include_str!("../README.md")]
 //!
-//! Every kernel is written once over [`Simd`] and compiled for AVX-512, AVX2 and plain arrays;
-//! [`Kernels`] is the table of the chosen set. All `unsafe` of the crate is in this folder.
+//! Every kernel is written once over one trait of vectors; [`Kernels`] is the table of the chosen instruction set. All `unsafe` of the
+//! detector is in this crate.
 
 mod asinh;
 mod cells;
@@ -95,26 +95,20 @@ impl Isa {
                 Isa::Portable => {}
             }
         }
-        &portable_f32::TABLE
+        &PortableSet::<f32>::TABLE
     }
-}
-
-/// The double-precision kernels, which only tests use.
-#[cfg(test)]
-pub fn portable_f64() -> &'static Kernels<f64> {
-    &portable_f64::TABLE
 }
 
 /// Calls a forward kernel with the depth as a constant.
 macro_rules! forward_by_depth {
-    ($depth:expr, [$($generic:tt),*], ($($arg:expr),*)) => {
+    ($depth:expr, [$simd:ty, $moments:literal], ($($arg:expr),*)) => {
         match $depth {
-            1 => tree::forward::<$($generic,)* 1, 0, 2, 1, 2>($($arg),*),
-            2 => tree::forward::<$($generic,)* 1, 1, 2, 2, 4>($($arg),*),
-            3 => tree::forward::<$($generic,)* 2, 1, 4, 2, 8>($($arg),*),
-            4 => tree::forward::<$($generic,)* 2, 2, 4, 4, 16>($($arg),*),
-            5 => tree::forward::<$($generic,)* 3, 2, 8, 4, 32>($($arg),*),
-            6 => tree::forward::<$($generic,)* 3, 3, 8, 8, 64>($($arg),*),
+            1 => tree::forward::<$simd, $moments, 1, 0, 2, 1, 2>($($arg),*),
+            2 => tree::forward::<$simd, $moments, 1, 1, 2, 2, 4>($($arg),*),
+            3 => tree::forward::<$simd, $moments, 2, 1, 4, 2, 8>($($arg),*),
+            4 => tree::forward::<$simd, $moments, 2, 2, 4, 4, 16>($($arg),*),
+            5 => tree::forward::<$simd, $moments, 3, 2, 8, 4, 32>($($arg),*),
+            6 => tree::forward::<$simd, $moments, 3, 3, 8, 8, 64>($($arg),*),
             depth => unreachable!("settings allow a depth of 1 to 6, not {depth}"),
         }
     };
@@ -135,14 +129,49 @@ macro_rules! backward_by_depth {
     };
 }
 
-/// A module with the kernels compiled for one vector type.
+/// The kernels as plain loops over arrays, for any scalar type.
+struct PortableSet<F>(PhantomData<F>);
+
+impl<F: Real> PortableSet<F> {
+    const TABLE: Kernels<F> = Kernels {
+        tree_moments: |depth, splits, weights, moments, outputs| {
+            let s: Portable<F> = Portable(PhantomData);
+            forward_by_depth!(depth, [Portable<F>, true], (s, splits, weights, moments, outputs))
+        },
+        tree_outputs: |depth, splits, weights, outputs| {
+            let s: Portable<F> = Portable(PhantomData);
+            forward_by_depth!(depth, [Portable<F>, false], (s, splits, weights, &mut [], outputs))
+        },
+        tree_backward: |depth, splits, weights, gains, upstream, gradients| {
+            let s: Portable<F> = Portable(PhantomData);
+            backward_by_depth!(depth, Portable<F>, (s, splits, weights, gains, upstream, gradients))
+        },
+        combine: |out, base, columns, indices, weights| {
+            columns::combine(Portable(PhantomData), out, base, columns, indices, weights);
+        },
+        dots: |out, rows, columns, indices| {
+            columns::dots(Portable(PhantomData), out, rows, columns, indices);
+        },
+        shifted_ln: |lanes, shift| columns::shifted_ln(lanes, shift),
+        cell_sums: |cells, places, space, totals| {
+            cells::sums(Portable(PhantomData), cells, places, space, totals);
+        },
+        cell_parts: |cells, places, space, totals, out| {
+            cells::parts(Portable(PhantomData), cells, places, space, totals, out);
+        },
+        scale_asinh: |scale, values, scaled| asinh::scale_all(scale, values, scaled),
+    };
+}
+
+/// A module with the single-precision kernels compiled for the vectors of one instruction set.
+#[cfg(target_arch = "x86_64")]
 macro_rules! table {
-    ($module:ident, $scalar:ty, $simd:ty, $token:expr $(, $feature:literal)?) => {
+    ($module:ident, $simd:ty, $token:expr, $feature:literal) => {
         mod $module {
             use super::*;
 
             /// The kernels of this vector type; handed out only after detection.
-            pub static TABLE: Kernels<$scalar> = Kernels {
+            pub static TABLE: Kernels<f32> = Kernels {
                 // SAFETY: the table is reached only on a machine that has the features.
                 tree_moments: |d, t, w, m, o| unsafe { tree_moments(d, t, w, m, o) },
                 // SAFETY: as above.
@@ -163,86 +192,81 @@ macro_rules! table {
                 scale_asinh: |b, v, s| unsafe { scale_asinh(b, v, s) },
             };
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn tree_moments(
                 depth: usize,
-                splits: &Splits<$scalar>,
-                row_weights: &[Lane<$scalar>],
-                moments: &mut [$scalar],
-                outputs: &mut [Output<$scalar>],
+                splits: &Splits<f32>,
+                row_weights: &[Lane<f32>],
+                moments: &mut [f32],
+                outputs: &mut [Output<f32>],
             ) {
                 let s: $simd = $token;
                 forward_by_depth!(depth, [$simd, true], (s, splits, row_weights, moments, outputs))
             }
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn tree_outputs(
                 depth: usize,
-                splits: &Splits<$scalar>,
-                row_weights: &[Lane<$scalar>],
-                outputs: &mut [Output<$scalar>],
+                splits: &Splits<f32>,
+                row_weights: &[Lane<f32>],
+                outputs: &mut [Output<f32>],
             ) {
                 let s: $simd = $token;
                 forward_by_depth!(depth, [$simd, false], (s, splits, row_weights, &mut [], outputs))
             }
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn tree_backward(
                 depth: usize,
-                splits: &Splits<$scalar>,
-                row_weights: &[Lane<$scalar>],
-                gains: &[$scalar],
-                upstream: &[Upstream<$scalar>],
-                gradients: &mut Gradients<$scalar>,
+                splits: &Splits<f32>,
+                row_weights: &[Lane<f32>],
+                gains: &[f32],
+                upstream: &[Upstream<f32>],
+                gradients: &mut Gradients<f32>,
             ) {
                 let s: $simd = $token;
                 backward_by_depth!(depth, $simd, (s, splits, row_weights, gains, upstream, gradients))
             }
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn combine(
-                out: &mut [Lane<$scalar>],
-                base: &[Lane<$scalar>],
-                columns: Columns<$scalar>,
+                out: &mut [Lane<f32>],
+                base: &[Lane<f32>],
+                columns: Columns<f32>,
                 indices: &[u32],
-                weights: &[$scalar],
+                weights: &[f32],
             ) {
                 let s: $simd = $token;
                 columns::combine(s, out, base, columns, indices, weights);
             }
 
-            $(#[target_feature(enable = $feature)])?
-            unsafe fn dots(
-                out: &mut [$scalar],
-                rows: &[Lane<$scalar>],
-                columns: Columns<$scalar>,
-                indices: &[u32],
-            ) {
+            #[target_feature(enable = $feature)]
+            unsafe fn dots(out: &mut [f32], rows: &[Lane<f32>], columns: Columns<f32>, indices: &[u32]) {
                 let s: $simd = $token;
                 columns::dots(s, out, rows, columns, indices);
             }
 
-            $(#[target_feature(enable = $feature)])?
-            unsafe fn shifted_ln(lanes: &mut [Lane<$scalar>], shift: $scalar) {
+            #[target_feature(enable = $feature)]
+            unsafe fn shifted_ln(lanes: &mut [Lane<f32>], shift: f32) {
                 columns::shifted_ln(lanes, shift);
             }
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn cell_sums(
-                cells: &CellFunctions<$scalar>,
-                places: (&[u32], &[$scalar], usize),
-                space: &mut CellSpace<$scalar>,
+                cells: &CellFunctions<f32>,
+                places: (&[u32], &[f32], usize),
+                space: &mut CellSpace<f32>,
                 totals: &mut [f64],
             ) {
                 let s: $simd = $token;
                 cells::sums(s, cells, places, space, totals);
             }
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn cell_parts(
-                cells: (&CellFunctions<$scalar>, &Terms),
-                places: (&[u32], &[$scalar], usize),
-                space: &mut CellSpace<$scalar>,
+                cells: (&CellFunctions<f32>, &Terms),
+                places: (&[u32], &[f32], usize),
+                space: &mut CellSpace<f32>,
                 totals: &mut [f64],
                 out: &mut [f64],
             ) {
@@ -250,7 +274,7 @@ macro_rules! table {
                 cells::parts(s, cells, places, space, totals, out);
             }
 
-            $(#[target_feature(enable = $feature)])?
+            #[target_feature(enable = $feature)]
             unsafe fn scale_asinh(scale: &AsinhScale, values: &[f64], scaled: &mut [f32]) {
                 asinh::scale_all(scale, values, scaled);
             }
@@ -260,12 +284,9 @@ macro_rules! table {
 
 // SAFETY of `assume` in both: each use stands in a function compiled for, and reached only with, the features.
 #[cfg(target_arch = "x86_64")]
-table!(avx512, f32, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx512vl,avx2,fma");
+table!(avx512, x86::Avx512, unsafe { x86::Avx512::assume() }, "avx512f,avx512vl,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-table!(avx2, f32, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
-table!(portable_f32, f32, Portable<f32>, Portable(PhantomData));
-#[cfg(test)]
-table!(portable_f64, f64, Portable<f64>, Portable(PhantomData));
+table!(avx2, x86::Avx2, unsafe { x86::Avx2::assume() }, "avx2,fma");
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::super::{Gradients, Kernels, LANES, Lane, Output, Real, Splits, Upstream, walsh};
-use super::{Check, close, floats, fused_sets, golden, lanes, numbers, on_every_set, random, real, unlaned};
-use crate::tests::entmoid;
+use super::{
+    Check, close, entmoid, floats, fused_sets, golden, lanes, numbers, on_every_set, random, real, unlaned,
+};
 
 /// A tree, rows and everything that can flow back into it.
 struct Case {
