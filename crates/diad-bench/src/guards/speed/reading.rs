@@ -28,16 +28,16 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
 fn measure_file(bench: &Bench, path: &Path) -> Result<Measure> {
     let python = bench.python()?;
     let threads = rayon::current_num_threads().to_string();
-    let arguments = [path.display().to_string(), "--threads".into(), threads.clone()];
-    let mut polars = Worker::start(&python, "read_csv.py", &arguments)?;
+    let mut polars = Worker::start(&python, "read_csv.py", &["--threads".into(), threads.clone()])?;
+    let request = serde_json::json!({ "path": path }).to_string();
     // Once each, so that both find the file in memory.
-    ensure!(polars.number("{}", "rows")? == ROWS as f64 && read(path)? == ROWS, "rows are lost");
+    ensure!(polars.number(&request, "rows")? == ROWS as f64 && read(path)? == ROWS, "rows are lost");
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 1..=bench.options.rounds {
         let start = Instant::now();
         read(path)?;
         ours.push(start.elapsed().as_secs_f64());
-        theirs.push(polars.number("{}", "seconds")?);
+        theirs.push(polars.number(&request, "seconds")?);
         eprintln!("round {round}: {:?}, polars {:?}", ours.last(), theirs.last());
     }
     let (ours, theirs, rows) = (middle(&ours)?, middle(&theirs)?, ROWS as f64);
