@@ -131,10 +131,11 @@ impl Survey {
         columns
     }
 
-    /// Renames parts of times that are called as a column of the table is.
+    /// Renames parts of times that are called as a column of the table is. A date has the name of its own column, which no other has.
     fn tell_apart(&self, columns: &mut [Column]) {
         let mut taken: HashSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Time { .. })) {
+        let is_part = |column: &&mut Column| matches!(column.kind, Kind::Time { .. }) && !column.is_date();
+        for column in columns.iter_mut().filter(is_part) {
             let plain = std::mem::take(&mut column.name);
             let numbered = (2..).map(|number| format!("{plain} ({number})"));
             let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));
