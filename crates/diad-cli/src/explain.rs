@@ -37,7 +37,9 @@ pub struct Args {
     /// How to print the explanations
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// A folder for plots of all terms as SVG and PNG files, with the first explained row marked in green
+    /// A folder for plots of all terms as SVG files, with the first explained row marked in green
+    #[cfg_attr(feature = "png", doc = "and with PNG copies")]
+    #[cfg_attr(not(feature = "png"), doc = "(PNG copies: build with --features png)")]
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
     /// With --plots: an earlier model of the same table, drawn in grey beside the terms of one column, the most changed first

@@ -5,6 +5,8 @@ mod data;
 mod encode;
 mod packed;
 pub mod plot;
+#[cfg(feature = "png")]
+pub mod png;
 mod rows;
 mod scores;
 mod similar;
