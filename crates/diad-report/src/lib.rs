@@ -12,6 +12,8 @@ mod scores;
 mod similar;
 mod ticks;
 
+pub use encode::html_text;
+
 use diad::Result;
 use diad::explain::{Explainer, compare};
 use diad::table::Table;

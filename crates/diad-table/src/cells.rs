@@ -137,13 +137,7 @@ impl Cells {
 
     /// A column by its notation.
     fn column_by(&self, notation: &Notation, pick: &Pick, name: &str) -> Result<Values> {
-        let cells = || (0..self.rows()).map(|row| self.get(row, pick.index));
         let quick = |cell: &[u8]| if notation.decimal_comma { None } else { decimal(cell) };
-        let mut row = 0;
-        let mut next = |value: Option<f64>| {
-            row += 1;
-            value
-        };
         let as_it_is =
             || Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())));
         match pick.read_as {
@@ -151,25 +145,25 @@ impl Cells {
                 let number = |cell: &[u8]| {
                     whole_number(cell).or_else(|| quick(cell)).or_else(|| notation.number(&decoded(cell).0))
                 };
-                let numbers = cells().map(|cell| next(number(cell))).collect::<Option<Vec<f64>>>();
-                if numbers.is_none() && pick.lenient {
-                    return as_it_is();
+                match self.each(pick.index, number) {
+                    Ok(numbers) => Ok(Values::Numbers(numbers)),
+                    Err(_) if pick.lenient => as_it_is(),
+                    Err(row) => {
+                        let (column, place, cell) = self.bad(name, row, pick.index);
+                        Err(Error::NotNumber { column, place, cell })
+                    }
                 }
-                numbers.map(Values::Numbers).ok_or_else(|| {
-                    let (column, place, cell) = self.bad(name, row - 1, pick.index);
-                    Error::NotNumber { column, place, cell }
-                })
             }
             ReadAs::Times => {
                 let time = |cell: &[u8]| moment::iso(cell).or_else(|| notation.time(&decoded(cell).0));
-                let times = cells().map(|cell| next(time(cell))).collect::<Option<Vec<f64>>>();
-                if times.is_none() && pick.lenient {
-                    return as_it_is();
+                match self.each(pick.index, time) {
+                    Ok(times) => Ok(Values::Times(times)),
+                    Err(_) if pick.lenient => as_it_is(),
+                    Err(row) => {
+                        let (column, place, cell) = self.bad(name, row, pick.index);
+                        Err(Error::NotTime { column, place, cell })
+                    }
                 }
-                times.map(Values::Times).ok_or_else(|| {
-                    let (column, place, cell) = self.bad(name, row - 1, pick.index);
-                    Error::NotTime { column, place, cell }
-                })
             }
             // What is not read at once is read by the notation later.
             ReadAs::Written if !notation.decimal_comma && notation.dates.is_none() => {
@@ -178,6 +172,15 @@ impl Cells {
             ReadAs::Written => as_it_is(),
             _ => Ok(self.texts(pick.index, |text| notation.text(text).map(|text| text.into_owned().into()))),
         }
+    }
+
+    /// What a column's cells are read as, or the first row whose cell cannot be.
+    fn each(
+        &self,
+        column: usize,
+        value: impl Fn(&[u8]) -> Option<f64>,
+    ) -> std::result::Result<Vec<f64>, usize> {
+        (0..self.rows()).map(|row| value(self.get(row, column)).ok_or(row)).collect()
     }
 
     /// Where a cell stands that cannot be read, and what it says.
