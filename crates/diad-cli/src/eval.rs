@@ -1,7 +1,6 @@
 //! `diad eval`: how well a model ranks labelled rows.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use diad::Detector;
@@ -85,6 +84,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let Scored { labels, scores, unlabelled, .. } = &scored;
     let what = args
+        .given
         .labels
         .label
         .as_ref()

@@ -138,49 +138,46 @@ impl Cells {
     /// A column by its notation.
     fn column_by(&self, notation: &Notation, pick: &Pick, name: &str) -> Result<Values> {
         let quick = |cell: &[u8]| if notation.decimal_comma { None } else { decimal(cell) };
-        let as_it_is =
-            || Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())));
+        let as_it_is = || self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into()));
         match pick.read_as {
             ReadAs::Numbers => {
                 let number = |cell: &[u8]| {
                     whole_number(cell).or_else(|| quick(cell)).or_else(|| notation.number(&decoded(cell).0))
                 };
-                match self.each(pick.index, number) {
-                    Ok(numbers) => Ok(Values::Numbers(numbers)),
-                    Err(_) if pick.lenient => as_it_is(),
-                    Err(row) => {
-                        let (column, place, cell) = self.bad(name, row, pick.index);
-                        Err(Error::NotNumber { column, place, cell })
-                    }
-                }
+                let error = |column, place, cell| Error::NotNumber { column, place, cell };
+                Ok(self.each(pick, name, number, error)?.map_or_else(as_it_is, Values::Numbers))
             }
             ReadAs::Times => {
                 let time = |cell: &[u8]| moment::iso(cell).or_else(|| notation.time(&decoded(cell).0));
-                match self.each(pick.index, time) {
-                    Ok(times) => Ok(Values::Times(times)),
-                    Err(_) if pick.lenient => as_it_is(),
-                    Err(row) => {
-                        let (column, place, cell) = self.bad(name, row, pick.index);
-                        Err(Error::NotTime { column, place, cell })
-                    }
-                }
+                let error = |column, place, cell| Error::NotTime { column, place, cell };
+                Ok(self.each(pick, name, time, error)?.map_or_else(as_it_is, Values::Times))
             }
             // What is not read at once is read by the notation later.
             ReadAs::Written if !notation.decimal_comma && notation.dates.is_none() => {
                 self.column(&Pick { notation: None, ..pick.clone() }, name)
             }
-            ReadAs::Written => as_it_is(),
+            ReadAs::Written => Ok(as_it_is()),
             _ => Ok(self.texts(pick.index, |text| notation.text(text).map(|text| text.into_owned().into()))),
         }
     }
 
-    /// What a column's cells are read as, or the first row whose cell cannot be.
+    /// What a column's cells are read as; nothing if some cannot be and the column may be what it is.
     fn each(
         &self,
-        column: usize,
+        pick: &Pick,
+        name: &str,
         value: impl Fn(&[u8]) -> Option<f64>,
-    ) -> std::result::Result<Vec<f64>, usize> {
-        (0..self.rows()).map(|row| value(self.get(row, column)).ok_or(row)).collect()
+        error: impl Fn(String, Place, String) -> Error,
+    ) -> Result<Option<Vec<f64>>> {
+        let values = (0..self.rows()).map(|row| value(self.get(row, pick.index)).ok_or(row));
+        match values.collect::<std::result::Result<Vec<f64>, usize>>() {
+            Ok(values) => Ok(Some(values)),
+            Err(_) if pick.lenient => Ok(None),
+            Err(row) => {
+                let (column, place, cell) = self.bad(name, row, pick.index);
+                Err(error(column, place, cell))
+            }
+        }
     }
 
     /// Where a cell stands that cannot be read, and what it says.
