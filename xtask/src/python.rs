@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, check, find, install_packages, root, target};
+use crate::{PICTURES, cargo, check, find, install_packages, root, target};
 
 /// What builds the package.
 const MATURIN: &str = "maturin>=1.16,<2";
@@ -78,6 +78,18 @@ impl Environment {
         check(self.pip().args(packages), "pip install")
     }
 
+    /// Builds the `diad` command and the package, and installs the package as a user would, but for the profile: a release takes
+    /// minutes. With the features of the other checks, what those built is used again. Needs maturin.
+    pub fn install_diad(&self) -> Result<()> {
+        let mut build = cargo();
+        build.args(["build", "-p", "diad-cli", "-p", "diad-python", PICTURES]);
+        check(&mut build, "the build of diad")?;
+        let mut install = self.pip();
+        install.args(["--no-deps", "--no-build-isolation"]);
+        install.arg("--config-settings=build-args=--profile=dev --features=diad-report/png");
+        check(install.arg(root().join("crates/diad-python")), "pip install of the package")
+    }
+
     /// Where programs are looked for, first of all in the environment: pip calls maturin.
     fn path(&self) -> Result<OsString> {
         let others = std::env::var_os("PATH").unwrap_or_default();
@@ -109,11 +121,6 @@ impl Environment {
 pub fn run() -> Result<()> {
     let environment = Environment::new(&target().join("python"))?;
     environment.install(&[&[MATURIN], &TESTED_WITH[..]].concat())?;
-    // Together, so that both are built with the same features of other crates, and these once.
-    check(cargo().args(["build", "-p", "diad-cli", "-p", "diad-python"]), "the build of diad")?;
-    // As a user would install it, but for the profile: a release takes minutes, and most of this one is built already.
-    let mut install = environment.pip();
-    install.args(["--no-deps", "--no-build-isolation", "--config-settings=build-args=--profile=dev"]);
-    check(install.arg(root().join("crates/diad-python")), "pip install of the package")?;
+    environment.install_diad()?;
     environment.test(&target().join("debug/diad"), &[])
 }

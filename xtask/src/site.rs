@@ -27,14 +27,11 @@ pub fn run() -> Result<()> {
     }
     copy(&root().join("docs"), &pages)?;
     fs::copy(root().join("CHANGELOG.md"), pages.join("changelog.md"))?;
-    check(cargo().args(["build", "-p", "diad-cli", "-p", "diad-python"]), "the build of diad")?;
-    fs::write(pages.join("command.md"), command_page()?).context("cannot write the page of the command")?;
     let environment = Environment::new(&folder.join("venv"))?;
     environment.install(&[&["maturin>=1.16,<2", "scikit-learn>=1.9"], &TOOLS[..]].concat())?;
     // The settings stand in docstrings only once the package is imported.
-    let mut install = environment.pip();
-    install.args(["--no-deps", "--no-build-isolation", "--config-settings=build-args=--profile=dev"]);
-    check(install.arg(root().join("crates/diad-python")), "pip install of the package")?;
+    environment.install_diad()?;
+    fs::write(pages.join("command.md"), command_page()?).context("cannot write the page of the command")?;
     let mut build = environment.command("mkdocs");
     build.args(["build", "--quiet", "--strict", "--config-file"]).arg(root().join("mkdocs.yml"));
     check(&mut build, "mkdocs build")?;

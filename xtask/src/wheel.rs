@@ -57,13 +57,13 @@ fn build(tools: &Environment) -> Result<PathBuf> {
 fn command(tools: &Environment) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
         check(
-            cargo().args(["build", "--release", "--locked", "-p", "diad-cli"]),
+            cargo().args(["build", "--release", "--locked", "-p", "diad-cli", "--features", "png"]),
             "the build of the command",
         )?;
         return Ok(target().join("release").join(format!("diad{}", std::env::consts::EXE_SUFFIX)));
     }
     let mut build = tools.command("cargo-zigbuild");
-    build.args(["zigbuild", "--release", "--locked", "-p", "diad-cli", "--target"]);
+    build.args(["zigbuild", "--release", "--locked", "-p", "diad-cli", "--features", "png", "--target"]);
     check(build.arg(format!("{}.{LINUX}", triple())).current_dir(root()), "the build of the command")?;
     Ok(target().join(triple()).join("release/diad"))
 }

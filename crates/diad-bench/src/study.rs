@@ -15,7 +15,7 @@ use crate::runs::Store;
 use crate::sets::{self, Set};
 use crate::{environment, python, render};
 
-/// One benchmark. Its fields are its own options.
+/// One benchmark. Its fields are its own options, and what it keeps between measurements: a running script, a table that was read.
 pub trait Study: Args {
     /// Names its files: `NAME.jsonl` and `NAME.md`, and as a rule `NAME.csv`.
     const NAME: &'static str;
@@ -27,8 +27,6 @@ pub trait Study: Args {
     type Case;
     /// What is stored of it.
     type Row: Serialize + DeserializeOwned;
-    /// What stays between measurements: a running script, a table that was read.
-    type State: Default;
 
     /// All cases, in the order in which they are measured.
     ///
@@ -43,8 +41,7 @@ pub trait Study: Args {
     ///
     /// # Errors
     /// If the data cannot be read or a method fails that must not.
-    fn measure(&self, case: &Self::Case, bench: &Bench, state: &mut Self::State)
-    -> Result<Option<Self::Row>>;
+    fn measure(&self, case: &Self::Case, bench: &Bench) -> Result<Option<Self::Row>>;
 
     /// A row in a few words, for the terminal.
     fn words(row: &Self::Row) -> String;
@@ -109,9 +106,8 @@ impl<S: Study> Options<S> {
 
     fn measure_missing(&self, bench: &Bench) -> Result<()> {
         let missing = missing(&self.study, bench)?;
-        let mut state = S::State::default();
         for (index, case) in missing.iter().enumerate() {
-            let Some(row) = self.study.measure(case, bench, &mut state)? else { continue };
+            let Some(row) = self.study.measure(case, bench)? else { continue };
             bench.store(S::home(case)).append(&row)?;
             eprintln!("{}/{} {}", index + 1, missing.len(), S::words(&row));
         }

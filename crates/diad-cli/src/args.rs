@@ -1,8 +1,19 @@
 //! Arguments that several commands share.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 use diad::encode::Roles;
 use diad::table::DateOrder;
+
+/// What most commands look at.
+#[derive(clap::Args)]
+pub struct ModelAndTable {
+    /// The model file, from diad fit
+    pub model: PathBuf,
+    /// The table, with the columns of the model in any order; - for standard input
+    pub table: PathBuf,
+}
 
 /// What columns hold.
 #[derive(clap::Args)]

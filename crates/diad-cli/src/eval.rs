@@ -1,7 +1,6 @@
 //! `diad eval`: how well a model ranks labelled rows.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use diad::Detector;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 use crate::args::Format;
 use crate::columns::{self, plural};
 use crate::input::Input;
-use crate::labels::Labels;
+use crate::labels::ModelAndLabels;
 use crate::log;
 use crate::output;
 use crate::score;
@@ -25,12 +24,8 @@ use crate::stop::stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model and the label column, or with --table a file of labels; - for standard input
-    file: PathBuf,
     #[command(flatten)]
-    labels: Labels,
+    given: ModelAndLabels,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -75,20 +70,21 @@ struct Caught {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = score::load(&args.model, false, args.strict)?;
-    let (table, scored) = match args.labels.of_rows(&args.file)? {
+    let detector = score::load(&args.given.model, false, args.strict)?;
+    let (table, scored) = match args.given.labels.of_rows(&args.given.file)? {
         Some((table, labels)) => {
             let scored = score_with(&detector, &table, &labels)?;
             (table, scored)
         }
         None => {
-            let table = Input::new(&args.file)?;
-            let scored = score_labelled(&detector, &table, args.labels.column()?)?;
+            let table = Input::new(&args.given.file)?;
+            let scored = score_labelled(&detector, &table, args.given.labels.column()?)?;
             (table, scored)
         }
     };
     let Scored { labels, scores, unlabelled, .. } = &scored;
     let what = args
+        .given
         .labels
         .label
         .as_ref()

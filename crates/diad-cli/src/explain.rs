@@ -10,7 +10,7 @@ use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Source as _, Table, printable};
 use serde_json::{Value, json};
 
-use crate::args::Format;
+use crate::args::{Format, ModelAndTable};
 use crate::input::Input;
 use crate::{output, plots, rows, score, stop};
 
@@ -18,10 +18,8 @@ use crate::{output, plots, rows, score, stop};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model in any order; - for standard input
-    table: PathBuf,
+    #[command(flatten)]
+    given: ModelAndTable,
     /// The rows to explain, separated by commas; the first row is 0
     #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "top")]
     rows: Vec<usize>,
@@ -37,7 +35,9 @@ pub struct Args {
     /// How to print the explanations
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// A folder for plots of all terms as SVG and PNG files, with the first explained row marked in green
+    /// A folder for plots of all terms as SVG files, with the first explained row marked in green
+    #[cfg_attr(feature = "png", doc = "and with PNG copies")]
+    #[cfg_attr(not(feature = "png"), doc = "(PNG copies: build with --features png)")]
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
     /// With --plots: an earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
@@ -68,7 +68,7 @@ const SCHEMA_VERSION: u32 = 1;
 const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
-    let detector = stop::at_once(|| score::load(&args.model, args.exact, args.strict))?;
+    let detector = stop::at_once(|| score::load(&args.given.model, args.exact, args.strict))?;
     let before = args.before.as_deref().map(Detector::load).transpose()?;
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// The numbers of the rows to explain, and the rows.
 fn asked(args: &Args, detector: &Detector) -> Result<(Vec<usize>, Table)> {
-    let input = Input::new(&args.table)?;
+    let input = Input::new(&args.given.table)?;
     let version = input.version();
     let chosen = match &args.rows[..] {
         [] => rows::score(detector, &input, None)?.top(args.top),

@@ -10,6 +10,17 @@ use crate::input::Input;
 use crate::progress::Reading;
 use crate::stop::stoppable;
 
+/// A model and rows with labels.
+#[derive(clap::Args)]
+pub struct ModelAndLabels {
+    /// The model file, from diad fit
+    pub model: PathBuf,
+    /// The table, with the columns of the model and the label column, or with --table a file of labels; - for standard input
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub labels: Labels,
+}
+
 /// Which rows are labelled, and how.
 #[derive(clap::Args)]
 pub struct Labels {

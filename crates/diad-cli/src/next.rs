@@ -10,7 +10,7 @@ use diad::table::{ReadAs, Selection, Source, printable};
 use diad::{Detector, Labelled, NamedLabels};
 use serde_json::json;
 
-use crate::args::Format;
+use crate::args::{Format, ModelAndTable};
 use crate::input::Input;
 use crate::output;
 use crate::stop::stoppable;
@@ -19,10 +19,8 @@ use crate::stop::stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model in any order; - for standard input
-    table: PathBuf,
+    #[command(flatten)]
+    given: ModelAndTable,
     /// The labels so far: a file of identifiers and labels; needs --id
     #[arg(long, value_name = "FILE", requires = "id")]
     labels: Option<PathBuf>,
@@ -52,13 +50,13 @@ Examples:
   diad next model.diad table.csv --id number --labels labels.csv --format json";
 
 pub fn run(args: &Args) -> Result<()> {
-    let first = Detector::load(&args.model)?;
+    let first = Detector::load(&args.given.model)?;
     if first.origin().is_some() && args.labels.is_some() {
         bail!(
             "the model is tuned already; give the model that it was tuned from, which learns from all labels anew"
         );
     }
-    let table = Input::new(&args.table)?;
+    let table = Input::new(&args.given.table)?;
     let source = stoppable(&table);
     let labels = match (&args.labels, &args.id) {
         (Some(file), Some(id)) => {

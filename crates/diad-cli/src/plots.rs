@@ -1,4 +1,4 @@
-//! The plots of `diad explain --plots`: every term as an SVG and a PNG file.
+//! The plots of `diad explain --plots`: every term as an SVG file and, with the feature `png`, as a PNG file.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -28,7 +28,8 @@ pub fn write(
     let weight =
         |term: usize| change(term).map_or(explainer.terms()[term].importance(), |change| change.size);
     terms.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
-    let renderer = plot::Renderer::new();
+    #[cfg(feature = "png")]
+    let renderer = diad_report::png::Renderer::new();
     for (place, &term) in terms.iter().enumerate() {
         let earlier = before.zip(comparison.as_ref()).zip(change(term).and_then(|change| change.before));
         let earlier = earlier.map(|((explainer, comparison), term)| Earlier {
@@ -40,15 +41,21 @@ pub fn write(
             return Err(diad::Error::Stopped.into());
         }
         let svg = plot::term(explainer, term, marked, earlier);
-        let png = renderer.png(&svg).map_err(|error| anyhow::anyhow!("cannot draw a plot: {error}"))?;
         let name = format!("{:03}-{}", place + 1, plain(&explainer.name(term)));
-        for (extension, content) in [("svg", svg.as_bytes()), ("png", &png)] {
-            let mut pending = Pending::new(&folder.join(format!("{name}.{extension}")))?;
-            pending.file().write_all(content).map_err(|error| pending.unwritable(error))?;
-            pending.commit()?;
+        save(&folder.join(format!("{name}.svg")), svg.as_bytes())?;
+        #[cfg(feature = "png")]
+        {
+            let png = renderer.png(&svg).map_err(|error| anyhow::anyhow!("cannot draw a plot: {error}"))?;
+            save(&folder.join(format!("{name}.png")), &png)?;
         }
     }
     Ok(terms.len())
+}
+
+fn save(file: &Path, content: &[u8]) -> Result<()> {
+    let mut pending = Pending::new(file)?;
+    pending.file().write_all(content).map_err(|error| pending.unwritable(error))?;
+    pending.commit()
 }
 
 /// A term's name as part of a file name.

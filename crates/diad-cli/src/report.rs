@@ -9,6 +9,7 @@ use diad::explain::Explainer;
 use diad::table::{Selection, Source as _};
 use diad_report::{Report, Rows, ordinary_rows};
 
+use crate::args::ModelAndTable;
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{rows, score, stop};
@@ -17,10 +18,11 @@ use crate::{rows, score, stop};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model in any order; - for standard input
-    table: PathBuf,
+    #[command(flatten)]
+    given: ModelAndTable,
+    /// The HTML file to write
+    #[arg(short, long, value_name = "HTML")]
+    output: PathBuf,
     /// A column with labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no
     #[arg(long, value_name = "COL")]
     label: Option<String>,
@@ -36,9 +38,6 @@ pub struct Args {
     /// How many of the rows with the highest scores to list
     #[arg(long, value_name = "N", default_value_t = LISTED)]
     top: usize,
-    /// The HTML file to write
-    #[arg(short, long, value_name = "HTML")]
-    output: PathBuf,
     /// Report the exact score instead of its tables; diad info shows how close they are
     #[arg(long)]
     exact: bool,
@@ -62,15 +61,15 @@ Examples:
 pub const LISTED: usize = 1000;
 
 pub fn run(args: &Args) -> Result<()> {
-    let mut inputs: Vec<&Path> = vec![&args.model, &args.table];
+    let mut inputs: Vec<&Path> = vec![&args.given.model, &args.given.table];
     inputs.extend(args.before.as_deref());
     let target = output::check(&args.output, &inputs)?;
     let load = |model: &Path| stop::at_once(|| score::load(model, args.exact, args.strict));
-    let detector = load(&args.model)?;
+    let detector = load(&args.given.model)?;
     let before = args.before.as_deref().map(load).transpose()?;
     let given = Given {
-        model: &args.model,
-        table: &args.table,
+        model: &args.given.model,
+        table: &args.given.table,
         label: args.label.as_deref(),
         id: args.id.as_deref(),
         keep: &args.keep,

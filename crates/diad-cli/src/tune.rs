@@ -11,7 +11,7 @@ use diad::{Detector, Labelled, Tuned};
 
 use crate::columns::plural;
 use crate::input::Input;
-use crate::labels::Labels;
+use crate::labels::{Labels, ModelAndLabels};
 use crate::log;
 use crate::output::{self, shown};
 use crate::progress::{Reading, Tuning};
@@ -22,12 +22,8 @@ use crate::stop;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The labelled table, with the columns of the model and the label column, or with --table a file of labels; - for standard input
-    file: PathBuf,
     #[command(flatten)]
-    labels: Labels,
+    given: ModelAndLabels,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL2")]
     output: PathBuf,
@@ -56,13 +52,13 @@ const FEW: usize = 15;
 
 pub fn run(args: &Args) -> Result<()> {
     let learner = args.settings.learner()?;
-    let mut inputs: Vec<&Path> = vec![&args.model, &args.file];
+    let mut inputs: Vec<&Path> = vec![&args.given.model, &args.given.file];
     inputs.extend(args.valid.as_deref());
-    inputs.extend(args.labels.table.as_deref());
+    inputs.extend(args.given.labels.table.as_deref());
     let target = output::check(&args.output, &inputs)?;
     let started = Instant::now();
-    let first = Detector::load(&args.model)?;
-    let labelled = args.labels.read(&first, &args.file)?;
+    let first = Detector::load(&args.given.model)?;
+    let labelled = args.given.labels.read(&first, &args.given.file)?;
     let in_validation = |error: anyhow::Error, table: &Path| {
         if stop::is_stop(&error) {
             return error;
@@ -70,10 +66,9 @@ pub fn run(args: &Args) -> Result<()> {
         let said = format!("validation table {}: {error}", shown(table));
         error.context(said)
     };
-    let validation = args
-        .valid
-        .as_deref()
-        .map(|table| read_valid(&first, table, &args.labels).map_err(|error| in_validation(error, table)));
+    let validation = args.valid.as_deref().map(|table| {
+        read_valid(&first, table, &args.given.labels).map_err(|error| in_validation(error, table))
+    });
     let validation = validation.transpose()?;
     for oddity in labelled.oddities(validation.as_ref()) {
         log::warn(&oddity);

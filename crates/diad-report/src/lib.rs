@@ -5,10 +5,14 @@ mod data;
 mod encode;
 mod packed;
 pub mod plot;
+#[cfg(feature = "png")]
+pub mod png;
 mod rows;
 mod scores;
 mod similar;
 mod ticks;
+
+pub use encode::html_text;
 
 use diad::Result;
 use diad::explain::{Explainer, compare};

@@ -1,18 +1,12 @@
-//! Terms as plots for papers and slides: SVG text, and PNG pictures of it.
+//! Terms as plots for papers and slides: SVG text.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use diad::explain::{Axis, Explainer, Tick, number};
 use diad::table::printable;
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb};
 
 use crate::encode::html_text;
 use crate::ticks::ticks;
-
-/// DejaVu Sans, see `assets/vendor/README.md`: text looks the same where no fonts are installed.
-const FONT: &[u8] = include_bytes!("../assets/vendor/DejaVuSans.ttf");
 
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 356.0;
@@ -21,8 +15,6 @@ const LEFT: f64 = 66.0;
 const TOP: f64 = 34.0;
 const RIGHT: f64 = 18.0;
 const BOTTOM: f64 = 68.0;
-/// Pixels of a PNG for each unit of the SVG.
-const ENLARGED: f32 = 2.0;
 const BINS: usize = 64;
 const CELLS: usize = 32;
 /// Longest name on an axis.
@@ -339,41 +331,4 @@ fn round_step(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= step).unwrap_or(10.0);
     factor * power
-}
-
-/// Makes pictures of plots.
-#[derive(Debug)]
-pub struct Renderer {
-    fonts: Arc<fontdb::Database>,
-}
-
-impl Default for Renderer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Renderer {
-    /// A renderer with its own font, and those of the system for characters that it lacks.
-    pub fn new() -> Self {
-        let mut fonts = fontdb::Database::new();
-        fonts.load_font_data(FONT.to_vec());
-        fonts.load_system_fonts();
-        Self { fonts: Arc::new(fonts) }
-    }
-
-    /// A plot as PNG.
-    ///
-    /// # Errors
-    /// If the text is not an SVG that can be drawn.
-    pub fn png(&self, svg: &str) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
-        let options = Options { fontdb: Arc::clone(&self.fonts), ..Options::default() };
-        let tree = Tree::from_str(svg, &options)?;
-        let size = tree.size();
-        let pixels = |length: f32| (length * ENLARGED).round() as u32;
-        let mut picture =
-            Pixmap::new(pixels(size.width()), pixels(size.height())).ok_or("the plot is empty")?;
-        resvg::render(&tree, Transform::from_scale(ENLARGED, ENLARGED), &mut picture.as_mut());
-        Ok(picture.encode_png()?)
-    }
 }

@@ -137,46 +137,46 @@ impl Cells {
 
     /// A column by its notation.
     fn column_by(&self, notation: &Notation, pick: &Pick, name: &str) -> Result<Values> {
-        let cells = || (0..self.rows()).map(|row| self.get(row, pick.index));
         let quick = |cell: &[u8]| if notation.decimal_comma { None } else { decimal(cell) };
-        let mut row = 0;
-        let mut next = |value: Option<f64>| {
-            row += 1;
-            value
-        };
-        let as_it_is =
-            || Ok(self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into())));
+        let as_it_is = || self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into()));
         match pick.read_as {
             ReadAs::Numbers => {
                 let number = |cell: &[u8]| {
                     whole_number(cell).or_else(|| quick(cell)).or_else(|| notation.number(&decoded(cell).0))
                 };
-                let numbers = cells().map(|cell| next(number(cell))).collect::<Option<Vec<f64>>>();
-                if numbers.is_none() && pick.lenient {
-                    return as_it_is();
-                }
-                numbers.map(Values::Numbers).ok_or_else(|| {
-                    let (column, place, cell) = self.bad(name, row - 1, pick.index);
-                    Error::NotNumber { column, place, cell }
-                })
+                let error = |column, place, cell| Error::NotNumber { column, place, cell };
+                Ok(self.each(pick, name, number, error)?.map_or_else(as_it_is, Values::Numbers))
             }
             ReadAs::Times => {
                 let time = |cell: &[u8]| moment::iso(cell).or_else(|| notation.time(&decoded(cell).0));
-                let times = cells().map(|cell| next(time(cell))).collect::<Option<Vec<f64>>>();
-                if times.is_none() && pick.lenient {
-                    return as_it_is();
-                }
-                times.map(Values::Times).ok_or_else(|| {
-                    let (column, place, cell) = self.bad(name, row - 1, pick.index);
-                    Error::NotTime { column, place, cell }
-                })
+                let error = |column, place, cell| Error::NotTime { column, place, cell };
+                Ok(self.each(pick, name, time, error)?.map_or_else(as_it_is, Values::Times))
             }
             // What is not read at once is read by the notation later.
             ReadAs::Written if !notation.decimal_comma && notation.dates.is_none() => {
                 self.column(&Pick { notation: None, ..pick.clone() }, name)
             }
-            ReadAs::Written => as_it_is(),
+            ReadAs::Written => Ok(as_it_is()),
             _ => Ok(self.texts(pick.index, |text| notation.text(text).map(|text| text.into_owned().into()))),
+        }
+    }
+
+    /// What a column's cells are read as; nothing if some cannot be and the column may be what it is.
+    fn each(
+        &self,
+        pick: &Pick,
+        name: &str,
+        value: impl Fn(&[u8]) -> Option<f64>,
+        error: impl Fn(String, Place, String) -> Error,
+    ) -> Result<Option<Vec<f64>>> {
+        let values = (0..self.rows()).map(|row| value(self.get(row, pick.index)).ok_or(row));
+        match values.collect::<std::result::Result<Vec<f64>, usize>>() {
+            Ok(values) => Ok(Some(values)),
+            Err(_) if pick.lenient => Ok(None),
+            Err(row) => {
+                let (column, place, cell) = self.bad(name, row, pick.index);
+                Err(error(column, place, cell))
+            }
         }
     }
 

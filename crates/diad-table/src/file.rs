@@ -107,25 +107,20 @@ impl Source for FileSource {
     }
 }
 
-#[cfg(feature = "excel")]
+#[cfg_attr(not(feature = "excel"), expect(unused_variables, reason = "nothing is read"))]
 fn workbook<'a>(
     file: File,
     path: &Path,
     sheet: Option<&str>,
     selection: &Selection,
 ) -> Result<Box<dyn Reader + 'a>> {
-    Ok(Box::new(crate::xlsx::XlsxReader::new(file, path, sheet, selection)?))
-}
-
-#[cfg(not(feature = "excel"))]
-fn workbook<'a>(
-    _file: File,
-    path: &Path,
-    _sheet: Option<&str>,
-    _selection: &Selection,
-) -> Result<Box<dyn Reader + 'a>> {
-    let kind = "an archive or an Excel workbook, which this build does not read";
-    Err(Error::FileKind { path: path.to_owned(), kind })
+    #[cfg(feature = "excel")]
+    return Ok(Box::new(crate::xlsx::XlsxReader::new(file, path, sheet, selection)?));
+    #[cfg(not(feature = "excel"))]
+    Err(Error::FileKind {
+        path: path.to_owned(),
+        kind: "an archive or an Excel workbook, which this build does not read",
+    })
 }
 
 #[cfg(feature = "parquet")]

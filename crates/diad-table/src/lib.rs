@@ -49,7 +49,7 @@ use table::Origin;
 pub use table::{Place, Table};
 pub use tally::{Hints, Remark, Stray, Tally, Understood, understood};
 pub use text::{printable, quoted};
-pub use time::TimePart;
+pub use time::{TimePart, date_of};
 pub use values::{Texts, Values, read_numbers, read_time};
 pub use view::{Cells, ColumnView, View};
 

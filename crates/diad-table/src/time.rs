@@ -159,8 +159,8 @@ pub(crate) fn days_of(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + year * 365 + year / 4 - year / 100 + day_of_year - 719_468
 }
 
-/// Year, month and day so many days after 1 January 1970.
-fn date_of(days: i64) -> (i64, u32, u32) {
+/// Year, month and day so many days after 1 January 1970, in the Gregorian calendar.
+pub fn date_of(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

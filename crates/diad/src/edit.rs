@@ -218,7 +218,7 @@ fn nodes(detector: &Detector, column: usize) -> Vec<f32> {
     nodes.retain(|node| (-1.0..=1.0).contains(node));
     let room = NODES.saturating_sub(nodes.len()).max(NODES / 2);
     nodes.extend(crate::function::spaced(room));
-    nodes.sort_by(f32::total_cmp);
+    nodes.sort_unstable_by(f32::total_cmp);
     nodes.dedup();
     while nodes.len() > NODES {
         // Every second one of the inner nodes goes.

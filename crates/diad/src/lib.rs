@@ -13,6 +13,7 @@ mod function;
 pub mod metrics;
 mod model;
 mod origin;
+mod parallel;
 mod parts;
 mod persist;
 mod profile;

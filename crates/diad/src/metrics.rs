@@ -90,7 +90,7 @@ pub fn average_precision_interval(labels: &[bool], scores: &[f32]) -> Option<[f6
         if found > 0.0 { sum / found } else { 0.0 }
     };
     let mut found: Vec<f64> = (1..=SAMPLES).map(sample).collect();
-    found.sort_by(f64::total_cmp);
+    found.sort_unstable_by(f64::total_cmp);
     Some([found[(SAMPLES / 40) as usize], found[(SAMPLES - 1 - SAMPLES / 40) as usize]])
 }
 

@@ -7,16 +7,7 @@ os.environ["TWIN_DEVICE"] = "cpu"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import sys, time, numpy as np, multiprocessing as mp
 
-
-def load(path):
-    z = np.load(path)
-    n = int(z["n"])
-    y = np.unpackbits(z["y"])[:n]
-    two = z["two"]
-    X = np.empty((n, len(two)), np.float32)
-    X[:, ~two] = z["rest"].T
-    X[:, two] = np.unpackbits(z["bits"], axis=0)[:n].astype(np.float32) * 2 - 1
-    return X, y
+from unpack import load
 
 
 def work(job):

@@ -2,7 +2,9 @@
 The mathematics is that of docs/method.md; trees and entmax are fused kernels (kernels.py writes them)."""
 
 import math, os, sys, importlib
-import numpy as np, torch
+import torch
+
+import unpack
 
 DEV = os.environ.get("TWIN_DEVICE", "cuda")
 FIELDS = dict(
@@ -343,14 +345,7 @@ def metrics(score, y):
 
 
 def load(path):
-    z = np.load(path)
-    n = int(z["n"])
-    y = np.unpackbits(z["y"])[:n]
-    two = z["two"]
-    X = np.empty((n, len(two)), np.float32)
-    X[:, ~two] = z["rest"].T
-    X[:, two] = np.unpackbits(z["bits"], axis=0)[:n].astype(np.float32) * 2 - 1
-    return torch.tensor(X, device=DEV), torch.tensor(y, device=DEV)
+    return tuple(torch.tensor(part, device=DEV) for part in unpack.load(path))
 
 
 def check():

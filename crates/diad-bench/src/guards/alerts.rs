@@ -50,7 +50,6 @@ impl Study for Alerts {
     const NAME: &'static str = "alerts";
     type Case = (Task, u32);
     type Row = AlertRun;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Self::Case>> {
         let mut tasks = Group::Oddbench.tasks(&bench.options.data()?)?;
@@ -64,7 +63,7 @@ impl Study for Alerts {
         run.set == task.set && run.contamination == *share && run.settings == bench.settings
     }
 
-    fn measure(&self, (task, share): &Self::Case, bench: &Bench, (): &mut ()) -> Result<Option<AlertRun>> {
+    fn measure(&self, (task, share): &Self::Case, bench: &Bench) -> Result<Option<AlertRun>> {
         let [clean, test] = task.tables(&bench.options.data()?)?;
         let (fitted, test) = contaminated(clean, test, *share)?;
         let detector =

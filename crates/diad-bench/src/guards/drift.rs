@@ -1,5 +1,6 @@
 //! Whether drift is found where there is some and not where there is none, on made-up tables.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -32,6 +33,9 @@ pub struct DriftStudy {
     /// Windows with a change in one column.
     #[arg(long, default_value_t = 100)]
     shifts: u64,
+    /// What stays between measurements.
+    #[arg(skip)]
+    kept: RefCell<Option<Detector>>,
 }
 
 /// One kind of windows.
@@ -80,7 +84,6 @@ impl Study for DriftStudy {
     const NAME: &'static str = "drift";
     type Case = bool;
     type Row = DriftRun;
-    type State = Option<Detector>;
 
     fn cases(&self, _: &Bench) -> Result<Vec<bool>> {
         Ok(vec![false, true])
@@ -90,17 +93,13 @@ impl Study for DriftStudy {
         run.kind == kind(*shifted) && run.settings == bench.settings
     }
 
-    fn measure(
-        &self,
-        &shifted: &bool,
-        bench: &Bench,
-        state: &mut Option<Detector>,
-    ) -> Result<Option<DriftRun>> {
+    fn measure(&self, &shifted: &bool, bench: &Bench) -> Result<Option<DriftRun>> {
+        let mut state = self.kept.borrow_mut();
         if state.is_none() {
             let params: Params = bench.params.clone();
             *state = Some(params.fit(&table(0, TRAINING, None)?)?);
         }
-        let Some(detector) = state else { return Ok(None) };
+        let Some(detector) = &*state else { return Ok(None) };
         let explainer = Explainer::new(detector);
         let (windows, rows) = if shifted { (self.shifts, SHIFTED_ROWS) } else { (self.windows, QUIET_ROWS) };
         let (mut found, mut named, mut error, mut seconds) = (0, 0, 0.0f64, 0.0);

@@ -79,7 +79,6 @@ impl Study for NextRows {
     const NAME: &'static str = "next";
     type Case = &'static str;
     type Row = NextRun;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<&'static str>> {
         Ok(SETS.iter().map(|(set, ..)| *set).filter(|set| bench.options.wants(set)).collect())
@@ -90,7 +89,7 @@ impl Study for NextRows {
             && run.settings == bench.settings
     }
 
-    fn measure(&self, set: &&'static str, bench: &Bench, (): &mut ()) -> Result<Option<NextRun>> {
+    fn measure(&self, set: &&'static str, bench: &Bench) -> Result<Option<NextRun>> {
         let Some(path) = path(bench, set)? else { return Ok(None) };
         let table = load(&FileSource::new(path), &labelled())?;
         let first = fit(&bench.params, &table, &[LABEL]).with_context(|| format!("{set} failed"))?;

@@ -40,7 +40,6 @@ impl Study for Noise {
     const NAME: &'static str = "noise";
     type Case = Job;
     type Row = Run;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Job>> {
         known("set with noise", &bench.options.sets, &SETS)?;
@@ -56,7 +55,7 @@ impl Study for Noise {
         job.is(run, &bench.settings)
     }
 
-    fn measure(&self, job: &Job, bench: &Bench, (): &mut ()) -> Result<Option<Run>> {
+    fn measure(&self, job: &Job, bench: &Bench) -> Result<Option<Run>> {
         job.run(bench).map(Some)
     }
 

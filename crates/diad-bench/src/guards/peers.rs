@@ -1,5 +1,7 @@
 //! AUC of other detectors on the same sets.
 
+use std::cell::RefCell;
+
 use anyhow::Result;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,9 @@ pub struct Peers {
     /// Only these methods.
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     methods: Vec<String>,
+    /// What stays between measurements.
+    #[arg(skip)]
+    kept: RefCell<Option<Worker>>,
 }
 
 /// One fit of one method on one set with one seed.
@@ -63,7 +68,6 @@ impl Study for Peers {
     const THREADS: Option<usize> = Some(2);
     type Case = Job;
     type Row = PeerRun;
-    type State = Option<Worker>;
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Job>> {
         known("method", &self.methods, &METHODS)?;
@@ -75,8 +79,9 @@ impl Study for Peers {
         job.is(run)
     }
 
-    fn measure(&self, job: &Job, bench: &Bench, worker: &mut Option<Worker>) -> Result<Option<PeerRun>> {
-        let worker = match worker {
+    fn measure(&self, job: &Job, bench: &Bench) -> Result<Option<PeerRun>> {
+        let mut worker = self.kept.borrow_mut();
+        let worker = match &mut *worker {
             Some(worker) => worker,
             none => none.insert(start(bench)?),
         };

@@ -36,7 +36,6 @@ impl Study for RawTables {
     const NAME: &'static str = "raw";
     type Case = (&'static Raw, u64);
     type Row = Run;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Self::Case>> {
         let seeds = bench.seeds(SEEDS);
@@ -47,7 +46,7 @@ impl Study for RawTables {
         run.is(raw.file, 0, *seed, &bench.settings)
     }
 
-    fn measure(&self, (raw, seed): &Self::Case, bench: &Bench, (): &mut ()) -> Result<Option<Run>> {
+    fn measure(&self, (raw, seed): &Self::Case, bench: &Bench) -> Result<Option<Run>> {
         let source = FileSource::new(bench.options.data()?.join("raw").join(raw.file));
         let asked = Asked { name: raw.file, label: raw.label, noise: 0, seed: *seed };
         let run = evaluate(&asked, &source, bench).with_context(|| format!("{} failed", raw.file))?;

@@ -1,5 +1,6 @@
 //! Small tables and tables of two-valued columns, cut from the sets, against scikit-learn's IsolationForest.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
@@ -38,7 +39,11 @@ pub struct Cut {
 
 /// Small tables.
 #[derive(Debug, Args)]
-pub struct Small {}
+pub struct Small {
+    /// What stays between measurements.
+    #[arg(skip)]
+    kept: RefCell<State>,
+}
 
 /// Both methods on one cut.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,7 +82,6 @@ impl Study for Small {
     const NAME: &'static str = "small";
     type Case = Case;
     type Row = SmallRun;
-    type State = State;
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Case>> {
         let seeds = bench.seeds(SEEDS);
@@ -89,7 +93,8 @@ impl Study for Small {
         run.cut == cut.name && run.set == set.name && run.seed == *seed && run.settings == bench.settings
     }
 
-    fn measure(&self, case: &Case, bench: &Bench, state: &mut State) -> Result<Option<SmallRun>> {
+    fn measure(&self, case: &Case, bench: &Bench) -> Result<Option<SmallRun>> {
+        let state = &mut *self.kept.borrow_mut();
         if state.whole.as_ref().is_none_or(|(name, _)| *name != case.set.name) {
             let source = FileSource::new(bench.path(&case.set)?);
             state.whole = Some((case.set.name, load(&source, &labelled())?));

@@ -27,7 +27,6 @@ impl Study for Unsupervised {
     const NAME: &'static str = "unsupervised";
     type Case = Job;
     type Row = Run;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Job>> {
         Ok(jobs(&bench.sets(self.extra)?, 0, bench.seeds(SEEDS)))
@@ -37,7 +36,7 @@ impl Study for Unsupervised {
         job.is(run, &bench.settings)
     }
 
-    fn measure(&self, job: &Job, bench: &Bench, (): &mut ()) -> Result<Option<Run>> {
+    fn measure(&self, job: &Job, bench: &Bench) -> Result<Option<Run>> {
         job.run(bench).map(Some)
     }
 

@@ -56,7 +56,6 @@ impl Study for Forests {
     const NAME: &'static str = "forests";
     type Case = Job;
     type Row = ForestRun;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Job>> {
         known("method", &self.methods, &FORESTS.map(|(name, _)| name))?;
@@ -73,7 +72,7 @@ impl Study for Forests {
         run.method == job.method && run.set == job.set.name && run.seed == job.seed
     }
 
-    fn measure(&self, job: &Job, bench: &Bench, (): &mut ()) -> Result<Option<ForestRun>> {
+    fn measure(&self, job: &Job, bench: &Bench) -> Result<Option<ForestRun>> {
         let table = load(&FileSource::new(bench.path(&job.set)?), &labelled())?;
         let last = table.names().len() - 1;
         let labels: Vec<bool> = table.column(last).iter().map(|&label| label > 0.5).collect();

@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use diad::table::date_of;
+
 /// Ordinary rows.
 const ROWS: usize = 2400;
 /// Rows of the business trip.
@@ -202,7 +204,7 @@ impl Row {
 
     fn line(&self, text: &mut String, id: usize) {
         let (name, department, _) = PEOPLE[self.person];
-        let (year, month, day) = civil(self.day);
+        let (year, month, day) = date_of(self.day);
         let (hour, minute) = (self.minute / 60, self.minute % 60);
         // A string takes whatever is written to it.
         let _ = writeln!(
@@ -269,17 +271,6 @@ fn price(usual: f64, random: &mut Random) -> f64 {
     usual * around * around
 }
 
-/// The date of a day since the start of 1970: year, month and day (the algorithm of Howard Hinnant).
-fn civil(day: i64) -> (i64, i64, i64) {
-    let shifted = day + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let (d, m) = (of_year - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    (year + era * 400 + i64::from(m <= 2), m, d)
-}
-
 /// SplitMix64.
 struct Random(u64);
 
@@ -339,7 +330,7 @@ mod tests {
     #[test]
     fn days_have_their_dates() {
         assert_eq!(
-            [0, START, START + 59, 29_220].map(civil),
+            [0, START, START + 59, 29_220].map(date_of),
             [(1970, 1, 1), (2024, 1, 1), (2024, 2, 29), (2050, 1, 1)]
         );
     }

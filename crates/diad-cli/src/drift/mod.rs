@@ -13,6 +13,7 @@ use diad::explain::Explainer;
 use diad::table::Source;
 use serde_json::{Value, json};
 
+use crate::args::ModelAndTable;
 use crate::columns;
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
@@ -23,10 +24,8 @@ use crate::stop::stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// A table of new rows, with the columns of the model in any order; - for standard input
-    table: PathBuf,
+    #[command(flatten)]
+    given: ModelAndTable,
     /// A column to tell rows apart by, such as a month or a shop
     #[arg(long, value_name = "COL")]
     by: Option<String>,
@@ -56,16 +55,19 @@ Examples:
   diad drift model.diad today.csv --format html -o drift.html";
 
 pub fn run(args: &Args) -> Result<()> {
-    let target =
-        args.output.as_deref().map(|path| output::check(path, &[&args.model, &args.table])).transpose()?;
-    let detector = score::load(&args.model, false, false)?;
+    let target = args
+        .output
+        .as_deref()
+        .map(|path| output::check(path, &[&args.given.model, &args.given.table]))
+        .transpose()?;
+    let detector = score::load(&args.given.model, false, false)?;
     let explainer = Explainer::new(&detector);
-    let input = Input::once(&args.table);
+    let input = Input::once(&args.given.table);
     let drift = measure(&explainer, &stoppable(&input), args.by.as_deref())?;
     let told = match args.format {
         Format::Text => text::text(&explainer, &drift),
         Format::Json => format!("{:#}\n", json(&explainer, &drift)),
-        Format::Html => page::page(&explainer, &drift, &shown(&args.model), &input.name()),
+        Format::Html => page::page(&explainer, &drift, &shown(&args.given.model), &input.name()),
     };
     let Some(target) = target else { return output::say(&told) };
     let mut pending = Pending::new(&target)?;

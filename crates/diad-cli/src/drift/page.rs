@@ -4,28 +4,13 @@ use std::fmt::Write;
 
 use diad::calibrate::Drift;
 use diad::explain::Explainer;
+use diad_report::html_text;
 
 use super::text::{changed_columns, changed_terms, percent, remarks, summary};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}\
 table{border-collapse:collapse;width:100%;margin:1rem 0}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884}\
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}.large{color:#c22}.moderate{color:#b60}";
-
-/// Text inside HTML.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '&' => safe.push_str("&amp;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
-}
 
 pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> String {
     let names = explainer.detector().encoder().columns();
@@ -34,20 +19,20 @@ pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> S
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\
          <title>What has changed</title><style>{STYLE}</style></head><body><h1>What has changed</h1>\
          <p>{} against {}.</p><p>{}</p>",
-        escaped(table),
-        escaped(model),
-        escaped(&summary(drift))
+        html_text(table),
+        html_text(model),
+        html_text(&summary(drift))
     );
     let columns = changed_columns(drift);
     if !columns.is_empty() {
         html.push_str("<h2>Columns</h2><table><tr><th>column<th>change<th>what</tr>");
     }
     for column in &columns {
-        let (name, verdict) = (escaped(&names[column.column].name), column.verdict.name());
+        let (name, verdict) = (html_text(&names[column.column].name), column.verdict.name());
         let _ = write!(
             html,
             "<tr><td>{name}<td class=\"{verdict}\">{verdict}<td>{}</tr>",
-            escaped(&remarks(column))
+            html_text(&remarks(column))
         );
     }
     html.push_str(if columns.is_empty() { "" } else { "</table>" });
@@ -60,7 +45,7 @@ pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> S
     }
     for term in &terms {
         let (name, verdict, [low, high]) =
-            (escaped(&explainer.name(term.term)), term.verdict.name(), term.interval);
+            (html_text(&explainer.name(term.term)), term.verdict.name(), term.interval);
         let _ = write!(
             html,
             "<tr><td>{name}<td class=\"{verdict}\">{verdict}<td class=\"n\">{:+.2}<td class=\"n\">{low:+.2} to {high:+.2}\
@@ -78,7 +63,7 @@ pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> S
         let _ = write!(
             html,
             "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}</tr>",
-            escaped(&group.name),
+            html_text(&group.name),
             group.rows,
             group.mean_score,
             percent(group.rare)
@@ -95,6 +80,6 @@ mod tests {
 
     #[test]
     fn text_from_data_stays_text() {
-        assert_eq!(escaped("<script>\"'&"), "&lt;script&gt;&quot;&#39;&amp;");
+        assert_eq!(html_text("<script>\"'&"), "&lt;script&gt;&quot;&#39;&amp;");
     }
 }

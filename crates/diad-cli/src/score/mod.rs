@@ -15,6 +15,7 @@ use diad::metrics::top;
 use diad::table::{Reader, Selection, Source, Table, quoted};
 use diad::{Alert, Detector};
 
+use crate::args::ModelAndTable;
 use crate::columns::{self, plural};
 use crate::input::Input;
 use crate::log;
@@ -27,10 +28,8 @@ use found::{Found, Kept, Standings};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The model file, from diad fit
-    model: PathBuf,
-    /// The table, with the columns of the model in any order; - for standard input
-    table: PathBuf,
+    #[command(flatten)]
+    given: ModelAndTable,
     /// The file to write: .csv, .jsonl, .parquet or .xlsx, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -95,13 +94,14 @@ pub fn run(args: &Args) -> Result<()> {
             output::check_open()?;
             None
         }
-        false => Some(output::check(&args.output, &[&args.model, &args.table])?),
+        false => Some(output::check(&args.output, &[&args.given.model, &args.given.table])?),
     };
-    let detector = load(&args.model, args.exact, args.strict)?;
+    let detector = load(&args.given.model, args.exact, args.strict)?;
     let alert = args.alert.or(detector.alert()).or_else(|| args.groups.then_some(USUAL_RULE));
     let job = Job { detector: &detector, args: Asked::of(args), alert };
     // Only what has to be read twice is kept.
-    let table = if job.needs_all_scores() { Input::new(&args.table)? } else { Input::once(&args.table) };
+    let table =
+        if job.needs_all_scores() { Input::new(&args.given.table)? } else { Input::once(&args.given.table) };
     let Some(target) = target else {
         let mut writer = sheet::csv(io::stdout().lock());
         let done = job.write(&table, &mut *writer).and_then(|done| writer.finish().map(|()| done));

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _threshold
 from ._convert import columns_of, labels_of, not_fitted, seed_of, threads_of, typed_columns, warn, weighted_rows
 from ._diad import Frame, Held, Model, hold, take
 from ._editing import Editing
 from ._explaining import Explaining
 from ._progress import Progress
-from ._settings import NAMES, restored
+from ._settings import NAMES, documented, restored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -172,12 +173,56 @@ class Base(Editing, Explaining):
         if named:
             self.feature_names_in_ = np.array(model.names, dtype=object)
 
-    def _learn(
+    @documented
+    def tune(
         self,
         X: Table,
         y: Labels,
         validation: tuple[Table, Labels] | None = None,
         **settings: Unpack[TuneSettings],
+    ) -> Self:
+        """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
+
+        It begins from the model that was fitted without labels, also if the detector is tuned already: give all labels so far.
+        Rows without a label help to tell what is ordinary, so give them too. ``validation`` is a pair of a table and its labels
+        by which settings are chosen; ``validation_auc_`` then has the area under the ROC curve before and after.
+
+        The threshold becomes that of X, and so do ``decision_scores_`` and ``labels_`` where there are any.
+
+        Parameters
+        ----------
+        X, y, validation
+            The rows, their labels, and other rows with theirs.
+        learner : "functions" or "descent"
+            How to learn: curves and grids are added to the score, or the trees are moved by Adam, as in the paper (default
+            "functions", or "descent" where a loss is given).
+        [settings of a tuning]
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+
+        >>> import numpy as np
+        >>> from diad import DIAD
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> y = np.where(X[:, 0] > 1.5, 1, 0)
+        >>> y[100:] = -1  # nothing is known of these
+        >>> detector = DIAD(steps=100, trees=20).fit(X).tune(X, y)
+        >>> high, low = detector.decision_function(np.array([[2.5, 0.0], [-2.5, 0.0]]))
+        >>> bool(high > low)
+        True
+        """
+        _threshold.check(self.contamination)
+        with self._whole():
+            table = self._table(X)
+            self._learn(table, y, validation, settings)
+            return self._remember(table, X)
+
+    def _learn(
+        self, X: Table, y: Labels, validation: tuple[Table, Labels] | None, settings: TuneSettings
     ) -> None:
         """Tunes the model that was fitted without labels."""
         held_out = None if validation is None else (validation[0], labels_of(validation[1]))

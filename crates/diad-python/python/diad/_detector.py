@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from matplotlib.axes import Axes
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
-    from ._types import Floats, Ints, Labels, Table, TuneSettings, Weights
+    from ._types import Floats, Ints, Labels, Table, Weights
 
 
 @documented
@@ -120,56 +120,8 @@ class DIAD(Base):
             table = hold(X)
             times = self._train(table, sample_weight)
             if y is not None:
-                self._learn(table, y)
+                self._learn(table, y, None, {})
             return self._remember(table, X, times)
-
-    @documented
-    def tune(
-        self,
-        X: Table,
-        y: Labels,
-        validation: tuple[Table, Labels] | None = None,
-        **settings: Unpack[TuneSettings],
-    ) -> Self:
-        """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
-
-        It begins from the model that was fitted without labels, also if the detector is tuned already: give all labels so far.
-        Rows without a label help to tell what is ordinary, so give them too. ``validation`` is a pair of a table and its labels
-        by which settings are chosen; ``validation_auc_`` then has the area under the ROC curve before and after.
-
-        ``decision_scores_``, ``labels_`` and ``threshold_`` become those of X.
-
-        Parameters
-        ----------
-        X, y, validation
-            The rows, their labels, and other rows with theirs.
-        learner : "functions" or "descent"
-            How to learn: curves and grids are added to the score, or the trees are moved by Adam, as in the paper (default
-            "functions", or "descent" where a loss is given).
-        [settings of a tuning]
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-
-        >>> import numpy as np
-        >>> from diad import DIAD
-        >>> X = np.random.default_rng(0).normal(size=(300, 2))
-        >>> y = np.where(X[:, 0] > 1.5, 1, 0)
-        >>> y[100:] = -1  # nothing is known of these
-        >>> detector = DIAD(steps=100, trees=20).fit(X).tune(X, y)
-        >>> high, low = detector.decision_function(np.array([[2.5, 0.0], [-2.5, 0.0]]))
-        >>> bool(high > low)
-        True
-        """
-        _threshold.check(self.contamination)
-        with self._whole():
-            table = self._table(X)
-            self._learn(table, y, validation, **settings)
-            return self._remember(table, X)
 
     def decision_function(self, X: Table) -> Floats:
         """The scores of rows; higher is more anomalous.

@@ -14,9 +14,9 @@ from ._base import Base, seen
 from ._diad import hold
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
-    from ._types import Floats, Ints, Labels, Table, TuneSettings, Weights
+    from ._types import Floats, Ints, Table, Weights
 
 __all__ = ["DIADOutlierDetector"]
 
@@ -85,22 +85,6 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
             if names is not None:
                 self.feature_names_in_ = names
             return self._remember(table, X, times)
-
-    def tune(
-        self,
-        X: Table,
-        y: Labels,
-        validation: tuple[Table, Labels] | None = None,
-        **settings: Unpack[TuneSettings],
-    ) -> Self:
-        """Learns from a few labels: 1 is an anomaly, 0 a normal row, **-1 or NaN a row of which nothing is known**.
-
-        As :meth:`diad.DIAD.tune`, with its parameters.
-        """
-        with self._whole():
-            table = self._table(X)
-            self._learn(table, y, validation, **settings)
-            return self._remember(table, X)
 
     def score_samples(self, X: Table) -> Floats:
         """The scores of rows, with their sign changed: lower is more anomalous.

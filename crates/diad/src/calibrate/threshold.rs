@@ -167,7 +167,7 @@ mod tests {
             ((0..200).map(|i| i as f32 * 1.2).collect(), 0.1),
         ] {
             let mut p: Vec<f64> = scores.iter().map(|&score| calibration.counted(score)).collect();
-            p.sort_by(f64::total_cmp);
+            p.sort_unstable_by(f64::total_cmp);
             let n = p.len() as f64;
             let plain = (1..=p.len()).rev().find(|&k| p[k - 1] <= share * k as f64 / n).unwrap_or(0);
             let threshold = Threshold::find(Alert::Fdr(share), &calibration, &scores, None).unwrap();

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::Scale;
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, ReadAs, Selection, Source, Table, Values};
 use crate::{Error, Result};
@@ -15,15 +15,16 @@ mod found;
 mod notes;
 mod odd;
 mod roles;
+mod scaler;
 mod survey;
 
 #[cfg(test)]
 pub(crate) use column::{Asinh, MOST_LEVELS};
 pub use column::{Column, Gaps, Kind, Level};
-pub(crate) use column::{Feature, Scaler, View};
 pub(crate) use found::Found;
 pub use odd::{OddColumn, OddExample, Oddities, Oddity};
 pub use roles::Roles;
+pub(crate) use scaler::{Feature, Scaler, View};
 pub use survey::{LeftOut, Reason, Survey, Surveyed};
 
 /// Rows encoded at a time.
@@ -341,12 +342,13 @@ impl Encoder {
             return Err(table::Error::MissingColumns { names, others }.into());
         };
         // A cell with a time is told of once, by the first of its parts.
-        let found = |(index, place): (usize, usize)| {
+        let found = |index: usize| {
             let column = &self.columns[index];
             let tells = index == 0 || self.columns[index - 1].source() != column.source();
-            found::values_of((index, column, tells), batch.values(place))
+            found::values_of((index, column, tells), batch.values(places[index]))
         };
-        let (columns, odd): (Vec<_>, Vec<_>) = places.into_par_iter().enumerate().map(found).unzip();
+        let (columns, odd): (Vec<_>, Vec<_>) =
+            parallel::map_indices(places.len(), &found).into_iter().unzip();
         Ok(Found { columns, odd: odd.into_iter().flatten().collect() })
     }
 
@@ -388,7 +390,7 @@ impl Encoder {
         let (start, width) = (out.len(), self.features.len());
         out.resize(start + batch.rows() * width, 0.0);
         // Blocks of rows that stay in the cache while the columns are written across them.
-        out[start..].par_chunks_mut(BLOCK_ROWS * width).enumerate().for_each(|(block, rows)| {
+        parallel::for_each(out[start..].chunks_mut(BLOCK_ROWS * width), &|block, rows| {
             for (offset, (feature, scaler)) in self.features.iter().zip(&scalers).enumerate() {
                 let column = &columns[feature.column as usize][block * BLOCK_ROWS..];
                 let slots = rows[offset..].iter_mut().step_by(width);

@@ -1,8 +1,7 @@
 //! A model before and after it was changed, such as by labels.
 
-use rayon::prelude::*;
-
 use super::Explainer;
+use crate::parallel;
 use crate::{Error, Result};
 
 /// How a term changed from one model to another.
@@ -54,8 +53,7 @@ pub fn compare(before: &Explainer, after: &Explainer) -> Result<Comparison> {
     all.dedup();
     let [old, new] = [before, after].map(sum_of_squares);
     let scale = if old > 0.0 && new > 0.0 { (new / old).sqrt() } else { 1.0 };
-    let mut changes: Vec<Change> =
-        all.par_iter().map(|columns| change(before, after, columns, scale)).collect();
+    let mut changes: Vec<Change> = parallel::map(&all, &|columns| change(before, after, columns, scale));
     changes.sort_by(|a, b| b.size.total_cmp(&a.size));
     Ok(Comparison { scale, changes })
 }
@@ -85,7 +83,7 @@ fn change(before: &Explainer, after: &Explainer, columns: &[usize], scale: f64) 
     };
     let [old_term, new_term] = [before, after].map(|explainer| explainer.find(columns));
     let values = |explainer: &Explainer, term: Option<usize>| match term {
-        Some(term) => explainer.evaluate_at(term, points.len(), |point, axis| points[point][axis]),
+        Some(term) => explainer.evaluate_at(term, points.len(), &|point, axis| points[point][axis]),
         None => vec![0.0; points.len()],
     };
     let (mut old, new) = (values(before, old_term), values(after, new_term));

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::Explainer;
 use crate::Result;
 use crate::encode::{Found, Matrix, Oddities};
 use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block};
+use crate::parallel::{self, Spaces};
 use crate::score::{Workspace, add};
 use crate::table::{Source, Table};
 
@@ -150,11 +149,14 @@ impl Explainer<'_> {
             totals: vec![Lane::default(); BLOCK_LANES * terms],
             places: vec![(0, 0.0); BLOCK_ROWS * self.nodes.len()],
         };
-        let blocks = values.par_chunks_mut(BLOCK_ROWS * terms.max(1)).zip(scores.par_chunks_mut(BLOCK_ROWS));
-        blocks.enumerate().for_each_init(space, |space, (index, (values, scores))| {
+        let blocks = values.chunks_mut(BLOCK_ROWS * terms.max(1)).zip(scores.chunks_mut(BLOCK_ROWS));
+        let spaces = Spaces::default();
+        parallel::for_each(blocks, &|index, (values, scores)| {
             let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-            fill(&mut space.work.block, rows);
-            self.take_block_apart(&term_of, space, values, scores);
+            spaces.with(space, |space| {
+                fill(&mut space.work.block, rows);
+                self.take_block_apart(&term_of, space, values, scores);
+            });
         });
     }
 

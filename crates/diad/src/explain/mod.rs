@@ -36,14 +36,12 @@ mod what_if;
 mod words;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
-
-use rayon::prelude::*;
 
 use crate::Detector;
 use crate::encode::Scaler;
 use crate::function::{interpolate, locate};
 use crate::kernel::Terms;
+use crate::parallel::{self, Spaces};
 use crate::profile::{Cell, Counts, Groups};
 use crate::score::Workspace;
 use crate::score::pieces::Wanted;
@@ -101,7 +99,7 @@ pub struct Explainer<'a> {
     margins: HashMap<[usize; 2], [Vec<u64>; 2]>,
     intercept: f64,
     /// Working space that nobody uses at the moment.
-    spaces: Mutex<Vec<Workspace>>,
+    spaces: Spaces<Workspace>,
     /// The terms of a compiled score, ready to be looked up.
     compiled: Option<Terms>,
 }
@@ -125,7 +123,7 @@ impl<'a> Explainer<'a> {
             groups: groups(detector),
             margins: HashMap::new(),
             intercept: -detector.shift(),
-            spaces: Mutex::default(),
+            spaces: Spaces::default(),
             compiled: None,
         };
         explainer.margins = explainer.counted_margins();
@@ -177,28 +175,21 @@ impl<'a> Explainer<'a> {
     pub fn evaluate(&self, term: usize, points: &[&[f64]]) -> Vec<f64> {
         let columns = self.terms[term].columns.len();
         assert!(points.iter().all(|point| point.len() == columns), "one value for each column of the term");
-        self.evaluate_at(term, points.len(), |point, axis| points[point][axis])
+        self.evaluate_at(term, points.len(), &|point, axis| points[point][axis])
     }
 
     /// What a term contributes at so many points.
-    fn evaluate_at(
-        &self,
-        term: usize,
-        points: usize,
-        value: impl Fn(usize, usize) -> f64 + Sync,
-    ) -> Vec<f64> {
+    fn evaluate_at(&self, term: usize, points: usize, value: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
         let given = &self.terms[term];
         // Of each feature, which of the term's columns it sees.
         let views = given.columns.iter().enumerate();
         let (axes, features): (Vec<usize>, Vec<u32>) = views
             .flat_map(|(axis, &column)| self.views[column].iter().map(move |&view| (axis, view)))
             .unzip();
-        let wanted = Wanted { pieces: &given.pieces, features: &features };
-        let mut work = self.spaces.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let work_of = work.get_or_insert_with(|| Workspace::new(self.scalers.len()));
         let scaled = |point: usize, k: usize| self.scalers[features[k] as usize].scale(value(point, axes[k]));
-        let mut values = self.detector.sum_at(wanted, points, scaled, work_of);
-        self.spaces.lock().unwrap_or_else(PoisonError::into_inner).extend(work);
+        let wanted = Wanted { pieces: &given.pieces, features: &features, value: &scaled };
+        let new = || Workspace::new(self.scalers.len());
+        let mut values = self.spaces.with(new, |work| self.detector.sum_at(wanted, points, work));
         for (point, total) in values.iter_mut().enumerate() {
             *total -= given.mean;
             for (axis, (&column, moved)) in given.columns.iter().zip(&given.moved).enumerate() {
@@ -240,16 +231,13 @@ impl<'a> Explainer<'a> {
 
     /// Moves the mean of every term into the intercept, and finds its importance.
     fn centre(&mut self) {
-        let found: Vec<(f64, f64)> = (0..self.terms.len())
-            .into_par_iter()
-            .map(|term| {
-                let (values, weights) = self.weighted(term);
-                let total: f64 = weights.iter().sum();
-                let mean = values.iter().zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total;
-                let importance = values.iter().zip(&weights).map(|(v, w)| (v - mean).abs() * w).sum::<f64>();
-                (mean, importance / total)
-            })
-            .collect();
+        let found = parallel::map_indices(self.terms.len(), &|term| {
+            let (values, weights) = self.weighted(term);
+            let total: f64 = weights.iter().sum();
+            let mean = values.iter().zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total;
+            let importance = values.iter().zip(&weights).map(|(v, w)| (v - mean).abs() * w).sum::<f64>();
+            (mean, importance / total)
+        });
         for (term, (mean, importance)) in self.terms.iter_mut().zip(found) {
             self.intercept += mean;
             (term.mean, term.importance) = (mean, importance);
@@ -262,10 +250,10 @@ impl<'a> Explainer<'a> {
             let (places, weights): (Vec<f32>, Vec<f64>) =
                 self.detector.profile().columns[column].weights().into_iter().unzip();
             let places: Vec<f64> = places.iter().map(|&place| self.scalers[column].original(place)).collect();
-            return (self.evaluate_at(term, places.len(), |point, _| places[point]), weights);
+            return (self.evaluate_at(term, places.len(), &|point, _| places[point]), weights);
         }
         let (points, weights) = self.together(&self.terms[term].columns);
-        (self.evaluate_at(term, points.len(), |point, axis| points[point][axis]), weights)
+        (self.evaluate_at(term, points.len(), &|point, axis| points[point][axis]), weights)
     }
 
     /// Where the values of two columns came together in training rows, and how many of the rows were there.

@@ -1,10 +1,9 @@
 //! The reasons for scores, as sentences.
 
-use rayon::prelude::*;
-
 use super::{Contributions, Explainer};
 use crate::Result;
 use crate::encode::Oddities;
+use crate::parallel;
 use crate::table::Table;
 
 /// A reason for a score: a term that raises it, in words.
@@ -81,7 +80,7 @@ impl Explainer<'_> {
             };
             raising(reasons.explained.row(row), most).into_iter().map(reason).collect()
         };
-        reasons.rows = (0..table.rows()).into_par_iter().with_min_len(64).map(row).collect();
+        reasons.rows = parallel::map_indices(table.rows(), &row);
         reasons.explained.oddities = self.noted(found, table);
         Ok(reasons)
     }

@@ -48,7 +48,7 @@ impl Explainer<'_> {
             None => {
                 let evenly = (0..EVENLY).map(|i| i as f64 / (EVENLY - 1) as f64);
                 let mut all: Vec<f64> = evenly.chain(spread.values().iter().map(|&v| position(v))).collect();
-                all.sort_by(f64::total_cmp);
+                all.sort_unstable_by(f64::total_cmp);
                 // Closer than a printer could show.
                 all.dedup_by(|a, b| *a - *b < 1e-4);
                 all
@@ -74,7 +74,7 @@ impl Explainer<'_> {
     pub fn line_at(&self, term: usize, positions: &[f64]) -> Vec<f64> {
         let axis = self.axis(self.terms[term].columns[0]);
         assert_eq!(self.terms[term].columns.len(), 1, "a line needs a term of one column");
-        self.evaluate_at(term, positions.len(), |point, _| axis.value(positions[point]))
+        self.evaluate_at(term, positions.len(), &|point, _| axis.value(positions[point]))
     }
 
     /// A term of two columns as a table of so many cells along each axis; columns of few values have one for each.
@@ -94,7 +94,7 @@ impl Explainer<'_> {
             });
         let axes = [self.axis(first), self.axis(second)];
         let across = positions[1].len();
-        let values = self.evaluate_at(term, positions[0].len() * across, |point, axis| {
+        let values = self.evaluate_at(term, positions[0].len() * across, &|point, axis| {
             let place = if axis == 0 { point / across } else { point % across };
             axes[axis].value(positions[axis][place])
         });

@@ -1,8 +1,7 @@
 //! What would have to change for a row to be ordinary.
 
-use rayon::prelude::*;
-
 use super::{Axis, Explainer};
+use crate::parallel;
 use crate::table::{Table, Values};
 use crate::{Error, Result};
 
@@ -75,7 +74,7 @@ impl Explainer<'_> {
         let excess = f64::from(score) - f64::from(threshold);
         let axes: Vec<Axis> = (0..columns).map(|column| self.axis(column)).collect();
         let scanned = self.most_blamed(values)?;
-        let mut scans: Vec<Scan> = scanned.into_par_iter().map(|c| self.scan(c, values, &axes[c])).collect();
+        let mut scans = parallel::map(&scanned, &|&column| self.scan(column, values, &axes[column]));
         let one = self.first_that_holds(single_finds(&scans, excess), values, &axes, threshold)?;
         let least = |scan: &Scan| scan.differences.iter().copied().fold(0.0, f64::min);
         scans.sort_by(|a, b| least(a).total_cmp(&least(b)));
@@ -117,7 +116,7 @@ impl Explainer<'_> {
         {
             // The last point is the row as it is.
             let contributions =
-                self.evaluate_at(term, positions.len() + 1, |point, at| match given.columns[at] {
+                self.evaluate_at(term, positions.len() + 1, &|point, at| match given.columns[at] {
                     changed if changed == column => {
                         positions.get(point).map_or(values[column], |&position| axis.value(position))
                     }
@@ -156,7 +155,7 @@ impl Explainer<'_> {
             }
             best
         };
-        let mut finds: Vec<Find> = pairs.par_iter().filter_map(best).collect();
+        let mut finds: Vec<Find> = parallel::map(&pairs, &best).into_iter().flatten().collect();
         finds.sort_by(|a, b| a.0.total_cmp(&b.0));
         finds
     }
@@ -172,7 +171,7 @@ impl Explainer<'_> {
             None => values[columns[side]],
         };
         let first = usize::from(self.terms[term].columns[0] != columns[0]);
-        let table = self.evaluate_at(term, (chosen[0].len() + 1) * across, |point, at| {
+        let table = self.evaluate_at(term, (chosen[0].len() + 1) * across, &|point, at| {
             let side = at ^ first;
             new(side, if side == 0 { point / across } else { point % across })
         });

@@ -3,10 +3,9 @@
 //! Rows score lower in a model that was fitted to them than new rows do. So a twin of the detector is made without some of the rows and scores
 //! those. Its trees are the detector's own: they are few and smooth, and hardly know single rows. All other parts, which do, are made anew.
 
-use rayon::prelude::*;
-
 use crate::calibration::{Calibration, MOST_SCORES};
 use crate::encode::Matrix;
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 use crate::{Detector, Params, recipe};
 
@@ -37,7 +36,7 @@ pub(super) fn calibration(params: &Params, detector: &Detector, matrix: &Matrix)
     if all < 2 * folds {
         return None;
     }
-    Calibration::new((0..folds).into_par_iter().flat_map_iter(fold).collect(), true)
+    Calibration::new(parallel::map_indices(folds, &fold).concat(), true)
 }
 
 /// Some rows of a matrix.

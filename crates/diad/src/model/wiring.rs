@@ -1,11 +1,10 @@
 //! Which columns flow into which tree, with what weight: selectors and attention. Neither depends on the
 //! rows, both are sparse, so they are worked out once a step and used for every block.
 
-use rayon::prelude::*;
-
 use super::attention::{Link, Search, longest_key, pack_keys};
 use super::{Model, Selectors, Shape};
 use crate::kernel::{Columns, Entmax, Isa, Kernels, LANES, Lane, Real, Vectorized, walsh};
+use crate::parallel::{self, Spaces};
 
 /// Everything that flows into one tree.
 #[derive(Debug, Clone, Default)]
@@ -150,7 +149,10 @@ impl<F: Real> Wiring<F> {
         for layer in &model.layers {
             self.coefficients.extend_from_slice(&layer.leaf_weights);
         }
-        self.coefficients.par_chunks_exact_mut(model.shape.leaves()).with_min_len(64).for_each(walsh);
+        let leaves = model.shape.leaves();
+        parallel::for_each(self.coefficients.chunks_mut(64 * leaves), &|_, trees| {
+            trees.chunks_exact_mut(leaves).for_each(walsh);
+        });
     }
 
     /// The polynomial coefficients of one output of a tree.
@@ -162,9 +164,9 @@ impl<F: Real> Wiring<F> {
 
     fn select(&mut self, model: &Model<F>, temperature: F) {
         let one = F::from_f64(1.0);
-        self.trees.par_iter_mut().enumerate().with_min_len(32).for_each_init(
-            || (Entmax::default(), Vec::new()),
-            |(entmax, scaled), (tree, wiring)| {
+        parallel::for_each(self.trees.chunks_mut(32), &|chunk, trees| {
+            let (mut entmax, mut scaled) = (Entmax::default(), Vec::new());
+            for (wiring, tree) in trees.iter_mut().zip(32 * chunk..) {
                 let (layer, t) = model.locate(tree);
                 for s in 0..2 {
                     let (features, shares) = (&mut wiring.features[s], &mut wiring.shares[s]);
@@ -179,15 +181,15 @@ impl<F: Real> Wiring<F> {
                             scaled.clear();
                             scaled.extend(soft.logits(s, t).iter().map(|&z| z / temperature));
                             let candidates = soft.candidates(t);
-                            entmax.support(scaled, |i, share| {
+                            entmax.support(&scaled, |i, share| {
                                 features.push(candidates[i as usize]);
                                 shares.push(share);
                             });
                         }
                     }
                 }
-            },
-        );
+            }
+        });
     }
 
     /// Sorts the trees into groups of the same features.
@@ -246,10 +248,8 @@ impl<F: Real> Wiring<F> {
             .collect();
         let (one_hot, distinct, kernels, keys) = (self.one_hot, self.distinct, self.kernels, &self.keys);
         let (groups, dense, keep_links) = (&self.groups, &self.dense, self.keep_links);
-        self.trees[shape.trees..].par_iter_mut().enumerate().with_min_len(8).for_each_init(
-            || (Search::default(), Vec::new()),
-            |(search, places), (i, wiring)| {
-                let tree = shape.trees + i;
+        let attend =
+            |tree: usize, wiring: &mut TreeWiring<F>, (search, places): &mut (Search<F>, Vec<u32>)| {
                 let (index, grove) = (tree / shape.trees, shape.grove_of(tree));
                 let (layer, t) = model.locate(tree);
                 let earlier = index * shape.in_layer(grove);
@@ -281,7 +281,15 @@ impl<F: Real> Wiring<F> {
                 if !keep_links {
                     wiring.links = Vec::new();
                 }
-            },
-        );
+            };
+        let spaces = Spaces::default();
+        parallel::for_each(self.trees[shape.trees..].chunks_mut(8), &|chunk, trees| {
+            spaces.with(Default::default, |space| {
+                trees
+                    .iter_mut()
+                    .zip(shape.trees + 8 * chunk..)
+                    .for_each(|(wiring, tree)| attend(tree, wiring, space));
+            });
+        });
     }
 }

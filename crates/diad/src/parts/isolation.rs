@@ -4,12 +4,11 @@
 //! the fair-cut forest does; and where the mean of both sides does, as SCiForest does, so that small groups of rows that lie apart
 //! are found as well. The plane of two uneven columns counts more than that of two columns of noise.
 
-use rayon::prelude::*;
-
 use super::column::Column;
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Curve, Functions, Grid};
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 
 /// Nodes of each side of a grid between which equally many rows lie.
@@ -35,8 +34,8 @@ impl Part for Isolation {
         // Without pairs, a single column is a plane whose other side says nothing.
         let varied = if pairs.is_empty() { sample.timeless() } else { Vec::new() };
         let trees = TREES.div_ceil((pairs.len() + varied.len()).max(1)).max(CUTS.len());
-        let sides: Vec<Vec<f32>> = sample.columns.par_iter().map(|column| column.side(NODES)).collect();
-        let weights: Vec<f64> = sample.columns.par_iter().map(Column::unevenness).collect();
+        let sides = parallel::map(&sample.columns, &|column| column.side(NODES));
+        let weights = parallel::map(&sample.columns, &Column::unevenness);
         let random = |[a, b]: [u32; 2]| {
             Stream::new(params.seed, Purpose::Isolation, u64::from(a) << 32 | u64::from(b))
         };
@@ -57,10 +56,7 @@ impl Part for Isolation {
                 |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
             Curve { feature, values: nodes.iter().map(value).collect(), nodes, beyond: [0.0; 2] }
         };
-        Functions {
-            curves: varied.par_iter().map(curve).collect(),
-            grids: pairs.par_iter().map(grid).collect(),
-        }
+        Functions { curves: parallel::map(&varied, &curve), grids: parallel::map(&pairs, &grid) }
     }
 }
 
@@ -279,7 +275,7 @@ mod tests {
         };
         for _ in 0..50 {
             let mut x: Vec<f64> = (0..20).map(|_| (random.normal() * 3.0).round()).collect();
-            x.sort_by(f64::total_cmp);
+            x.sort_unstable_by(f64::total_cmp);
             let points: Vec<[f64; 2]> = x.iter().map(|&x| [x, 0.0]).collect();
             for cut in [Cut::Fair, Cut::Apart] {
                 let within = |i: usize| {

@@ -9,8 +9,6 @@ mod surprise;
 mod tails;
 mod trees;
 
-use rayon::prelude::*;
-
 pub use self::column::Column;
 pub use self::dates::LENGTHS;
 pub use self::isolation::Isolation;
@@ -20,6 +18,7 @@ pub use self::trees::Trees;
 use crate::Params;
 use crate::encode::{Encoder, Matrix, View};
 use crate::function::Functions;
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 
 /// Most rows the parts are made from, and most values.
@@ -64,7 +63,8 @@ impl Sample {
             rows.sort_unstable();
         }
         let telling = &encoder.features()[..encoder.telling_features()];
-        let columns = telling.par_iter().enumerate().map(|(feature, told)| {
+        let columns = parallel::map_indices(telling.len(), &|feature| {
+            let told = &telling[feature];
             let column = &encoder.columns()[told.column as usize];
             let bent = column.second_scale().filter(|_| told.view == View::Asinh);
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
@@ -78,7 +78,7 @@ impl Sample {
             }
         });
         let origins = telling.iter().map(|feature| feature.column).collect();
-        Self { columns: columns.collect(), rows, origins }
+        Self { columns, rows, origins }
     }
 
     /// How many rows it has.

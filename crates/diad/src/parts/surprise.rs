@@ -5,12 +5,11 @@
 //! adds the square of the logarithm of the expected over the observed rows, one row added to both, where fewer than expected
 //! came. A pair of columns counts by the square root of their mutual information, as far as it is beyond chance.
 
-use rayon::prelude::*;
-
 use super::column::{Column, FEW, nodes};
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Functions, Grid};
+use crate::parallel;
 use crate::score::additive::SURPRISE;
 
 /// Most categories that have a bin of their own.
@@ -41,10 +40,10 @@ impl Part for Surprise {
     }
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
-        let bins: Vec<Bins> = sample.columns.par_iter().map(Bins::new).collect();
+        let bins = parallel::map(&sample.columns, &Bins::new);
         let pairs = sample.pairs_with_gaps(params);
         let grid = |&features: &[u32; 2]| grid(features, features.map(|feature| &bins[feature as usize]));
-        Functions { curves: Vec::new(), grids: pairs.par_iter().filter_map(grid).collect() }
+        Functions { curves: Vec::new(), grids: parallel::map(&pairs, &grid).into_iter().flatten().collect() }
     }
 }
 

@@ -6,12 +6,11 @@
 //! surprising as the share of rows whose value is as rare or rarer is small, and more where it is rarer than values usually are. What is added is the square: one value that is
 //! strange counts for more than several that are somewhat unusual.
 
-use rayon::prelude::*;
-
 use super::column::{Column, FEW, nodes};
 use super::{Part, Sample, dates};
 use crate::Params;
 use crate::function::{Curve, Functions, spaced};
+use crate::parallel;
 use crate::score::additive::TAILS;
 
 /// By how much the logarithm of a tail may change from node to node.
@@ -34,8 +33,8 @@ impl Part for Tails {
     }
 
     fn functions(&self, sample: &Sample, _: &Params) -> Functions {
-        let curve = |feature: u32| curve(feature, &sample.columns[feature as usize]);
-        Functions { curves: sample.varied().into_par_iter().map(curve).collect(), grids: Vec::new() }
+        let curve = |&feature: &u32| curve(feature, &sample.columns[feature as usize]);
+        Functions { curves: parallel::map(&sample.varied(), &curve), grids: Vec::new() }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-
 use crate::Detector;
 use crate::encode::Matrix;
+use crate::parallel;
 use crate::profile::{Counts, Groups, MOST_PAIRS, Profile, Ranges, Spread, Together};
 use crate::score::purify;
 
@@ -27,7 +26,7 @@ pub fn remember(detector: Detector, all: &Matrix, rows: &Matrix, mut scores: Vec
         let reach = if encoder.is_open(column) { [-1.0, 1.0] } else { [values[0], values[values.len() - 1]] };
         Spread::of_sorted(&values).reaching(reach[0], reach[1], trained)
     };
-    let columns: Vec<Spread> = (0..count).into_par_iter().map(spread).collect();
+    let columns: Vec<Spread> = parallel::map_indices(count, &spread);
     let mut profile = Profile { columns, scores: Spread::of_sorted(&scores), ..Profile::unknown(0) };
     let nodes = purify::nodes(encoder, &profile);
     let both = |[a, b]: [u32; 2], step: usize| {
@@ -39,10 +38,8 @@ pub fn remember(detector: Detector, all: &Matrix, rows: &Matrix, mut scores: Vec
         .into_iter()
         .partition(|pair| pair.iter().any(is_category) || pair.iter().all(|&c| is_few(&profile, c)));
     let step = rows.rows().div_ceil(PAIR_ROWS);
-    profile.pairs =
-        numbers.par_iter().map(|&pair| Together::count(pair, sides(pair), both(pair, step))).collect();
-    profile.counts =
-        counted.par_iter().map(|&pair| Counts::count(pair, sides(pair), both(pair, 1))).collect();
+    profile.pairs = parallel::map(&numbers, &|&pair| Together::count(pair, sides(pair), both(pair, step)));
+    profile.counts = parallel::map(&counted, &|&pair| Counts::count(pair, sides(pair), both(pair, 1)));
     Counts::bound(&mut profile.counts);
 
     let places = |column: usize| match encoder.columns()[column].positions() {
@@ -56,7 +53,7 @@ pub fn remember(detector: Detector, all: &Matrix, rows: &Matrix, mut scores: Vec
     directed.retain(|[_, number]| !is_category(number) && !is_few(&profile, *number));
     directed.sort_unstable();
     let range = |&pair: &[u32; 2]| Ranges::of(pair, &groups[pair[0] as usize], both(pair, 1));
-    profile.ranges = directed.par_iter().map(range).collect();
+    profile.ranges = parallel::map(&directed, &range);
     profile.next = next_to_ends(all, count);
     detector.remembering(profile)
 }
@@ -70,8 +67,8 @@ fn is_few(profile: &Profile, column: u32) -> bool {
 /// Of each of the first columns, the second smallest and the second largest number; those themselves if all are the same.
 fn next_to_ends(rows: &Matrix, columns: usize) -> Vec<[f32; 2]> {
     let none = || vec![[f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY]; columns];
-    let blocks = rows.values.par_chunks(BLOCK_ROWS * rows.width.max(1));
-    let ends = blocks.map(|block| {
+    let blocks: Vec<&[f32]> = rows.values.chunks(BLOCK_ROWS * rows.width.max(1)).collect();
+    let ends = parallel::map(&blocks, &|block| {
         let mut ends = none();
         for row in block.chunks_exact(rows.width) {
             for (ends, &value) in ends.iter_mut().zip(row) {
@@ -81,7 +78,7 @@ fn next_to_ends(rows: &Matrix, columns: usize) -> Vec<[f32; 2]> {
         }
         ends
     });
-    let joined = ends.reduce(none, |mut all, more| {
+    let joined = ends.into_iter().fold(none(), |mut all, more| {
         for (all, more) in all.iter_mut().zip(more) {
             more[..2].iter().for_each(|&value| take_in_low(all, value));
             more[2..].iter().for_each(|&value| take_in_high(all, value));

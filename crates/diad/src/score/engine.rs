@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
-
 use super::Detector;
 use super::additive::{Part, SURPRISE};
 use super::compiled::{Compiled, Cursor, Sources, compile};
@@ -13,6 +11,7 @@ use super::purify::{self, Moved};
 use crate::encode::Scaler;
 use crate::kernel::Terms;
 use crate::model::BLOCK_ROWS;
+use crate::parallel::{self, Spaces};
 
 impl Detector {
     /// Finds out whether the finished score can be compiled, and how well.
@@ -83,14 +82,14 @@ impl Detector {
         (columns, scalers): (&[Cow<'_, [f64]>], &[Scaler]),
         scores: &mut [f32],
     ) {
-        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            Cursor::default,
-            |cursor, (index, scores)| {
-                let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
+        let cursors = Spaces::default();
+        parallel::for_each(scores.chunks_mut(BLOCK_ROWS), &|index, scores| {
+            let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
+            cursors.with(Cursor::default, |cursor| {
                 self.find_rows(compiled, (columns, scalers), rows, cursor);
                 compiled.scores(self.wiring.kernels(), cursor, scores);
-            },
-        );
+            });
+        });
     }
 
     /// As [`Detector::look_up`], and the contribution of each term to the score of each row, row after row.
@@ -102,11 +101,14 @@ impl Detector {
         values: &mut [f64],
     ) {
         let width = values.len() / scores.len().max(1);
-        let blocks = scores.par_chunks_mut(BLOCK_ROWS).zip(values.par_chunks_mut(BLOCK_ROWS * width.max(1)));
-        blocks.enumerate().for_each_init(Cursor::default, |cursor, (index, (scores, values))| {
+        let blocks = scores.chunks_mut(BLOCK_ROWS).zip(values.chunks_mut(BLOCK_ROWS * width.max(1)));
+        let cursors = Spaces::default();
+        parallel::for_each(blocks, &|index, (scores, values)| {
             let rows = index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len();
-            self.find_rows(compiled, (columns, scalers), rows, cursor);
-            compiled.parts((self.wiring.kernels(), terms), cursor, scores, values);
+            cursors.with(Cursor::default, |cursor| {
+                self.find_rows(compiled, (columns, scalers), rows, cursor);
+                compiled.parts((self.wiring.kernels(), terms), cursor, scores, values);
+            });
         });
     }
 

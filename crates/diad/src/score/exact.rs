@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::additive::{Additive, Part};
 use super::lookup::Lookup;
 use super::{Detector, Workspace, add};
@@ -12,6 +10,7 @@ use crate::function::Functions;
 use crate::kernel::{Isa, LANES, Lane};
 use crate::metrics::mean_and_deviation;
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Wiring};
+use crate::parallel::{self, Spaces};
 
 /// A score as the exact engine computes it. Borrows everything, so that a component of a score, or the same score with other
 /// trees, is evaluated without a detector of its own.
@@ -77,22 +76,24 @@ impl Exact<'_> {
     ) {
         // Trees that do not count are not evaluated.
         let first = if self.tree_factor == 0.0 { self.wiring.groups().len() } else { 0 };
-        scores.par_chunks_mut(BLOCK_ROWS).enumerate().for_each_init(
-            || (Workspace::new(width), vec![Lane::<f64>::default(); BLOCK_LANES]),
-            |(work, total), (index, scores)| {
-                fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
-                self.begin(work);
-                let total = &mut total[..work.block.lanes()];
-                total.fill(Lane([0.0 - f64::from(self.shift); LANES]));
-                for piece in first..self.pieces() {
-                    let (values, factor) = self.piece(piece, work);
-                    add(total, values, factor);
-                }
-                for (score, i) in scores.iter_mut().zip(0..) {
-                    *score = total[i / LANES].0[i % LANES] as f32;
-                }
-            },
-        );
+        let score = |index: usize, scores: &mut [f32], (work, total): &mut (Workspace, Vec<Lane<f64>>)| {
+            fill(&mut work.block, index * BLOCK_ROWS..index * BLOCK_ROWS + scores.len());
+            self.begin(work);
+            let total = &mut total[..work.block.lanes()];
+            total.fill(Lane([0.0 - f64::from(self.shift); LANES]));
+            for piece in first..self.pieces() {
+                let (values, factor) = self.piece(piece, work);
+                add(total, values, factor);
+            }
+            for (score, i) in scores.iter_mut().zip(0..) {
+                *score = total[i / LANES].0[i % LANES] as f32;
+            }
+        };
+        let spaces = Spaces::default();
+        parallel::for_each(scores.chunks_mut(BLOCK_ROWS), &|index, scores| {
+            let new = || (Workspace::new(width), vec![Lane::default(); BLOCK_LANES]);
+            spaces.with(new, |space| score(index, scores, space));
+        });
     }
 
     fn score_encoded(&self, rows: &Matrix, scores: &mut [f32]) {

@@ -198,7 +198,7 @@ mod tests {
         let mut curves = Vec::new();
         for (feature, count) in [(0, 2), (1, 3), (2, 300)] {
             let mut nodes: Vec<f32> = (0..count - 2).map(|_| number(1.0)).chain([-1.0, 1.0]).collect();
-            nodes.sort_by(f32::total_cmp);
+            nodes.sort_unstable_by(f32::total_cmp);
             nodes.dedup();
             let values = nodes.iter().map(|_| number(3.0)).collect();
             curves.push(Curve { feature, nodes, values, beyond: [number(2.0), 0.0] });

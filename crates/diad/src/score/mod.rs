@@ -8,7 +8,6 @@ mod lookup;
 mod odd;
 pub(crate) mod pieces;
 pub(crate) mod purify;
-mod side_by_side;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,6 +22,7 @@ use crate::function::Functions;
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
 use crate::origin::Origin;
+use crate::parallel::{self, Spaces};
 use crate::profile::{Profile, Usual};
 use crate::table::{Selection, Source, Table, Values};
 use crate::{Error, Result};
@@ -30,7 +30,6 @@ use additive::Additive;
 use compiled::{Compiled, Cursor};
 use lookup::{Lookup, Places};
 use odd::Penalties;
-use rayon::prelude::*;
 
 /// Rows that a thread reads and scores at a time.
 const SHARED_ROWS: usize = 2048;
@@ -408,17 +407,22 @@ impl Detector {
         if let Some(shared) = source.share(&self.selection())? {
             let mut scores = vec![T::from(0.0); shared.rows()];
             self.compiled();
-            let part = |found: &mut Vec<f32>, (index, scores): (usize, &mut [T])| {
-                let start = index * SHARED_ROWS;
-                found.resize(scores.len(), 0.0);
+            let part = |start: usize, found: &mut [f32]| {
                 let mut oddities = Oddities::default();
-                self.score_noting(&shared.batch(start..start + scores.len())?, found, &mut oddities)?;
-                convert(scores, found);
+                self.score_noting(&shared.batch(start..start + found.len())?, found, &mut oddities)?;
                 Ok(oddities)
             };
-            let parts = scores.par_chunks_mut(SHARED_ROWS).enumerate();
+            let chunks = scores.chunks_mut(SHARED_ROWS);
+            let mut done: Vec<Result<Oddities>> = chunks.map(|_| Ok(Oddities::default())).collect();
+            let spaces = Spaces::default();
+            parallel::for_each(scores.chunks_mut(SHARED_ROWS).zip(&mut done), &|index, (scores, done)| {
+                spaces.with(Vec::new, |found| {
+                    found.resize(scores.len(), 0.0);
+                    *done = part(index * SHARED_ROWS, found);
+                    convert(scores, found);
+                });
+            });
             // The error reported is that of the first rows, whichever thread failed first.
-            let done: Vec<Result<Oddities>> = parts.map_init(Vec::new, part).collect();
             for more in done {
                 oddities.append(more?);
             }

@@ -1,10 +1,9 @@
 //! Mini-batches of rows and of uniform points.
 
-use rayon::prelude::*;
-
 use crate::encode::Matrix;
 use crate::kernel::Real;
 use crate::model::{BLOCK_ROWS, Block};
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 
 /// Draws rows without replacement, pass after pass over the table, and fresh uniform points.
@@ -65,15 +64,11 @@ impl<'a, F: Real> Sampler<'a, F> {
         let chosen = &self.order[place];
         let (matrix, seed) = (self.matrix, self.seed);
         let block_count = self.points.len() as u64;
-        self.rows
-            .par_iter_mut()
-            .zip(&mut self.points)
-            .zip(chosen.par_chunks(BLOCK_ROWS))
-            .enumerate()
-            .for_each(|(i, ((rows, points), chosen))| {
-                rows.fill_rows(wanted, chosen.iter().map(|&row| matrix.row(row as usize)));
-                let mut random = Stream::new(seed, Purpose::Uniform, step as u64 * block_count + i as u64);
-                points.fill_uniform(wanted, chosen.len(), || random.signed_pair());
-            });
+        let blocks = self.rows.iter_mut().zip(&mut self.points).zip(chosen.chunks(BLOCK_ROWS));
+        parallel::for_each(blocks, &|i, ((rows, points), chosen)| {
+            rows.fill_rows(wanted, chosen.iter().map(|&row| matrix.row(row as usize)));
+            let mut random = Stream::new(seed, Purpose::Uniform, step as u64 * block_count + i as u64);
+            points.fill_uniform(wanted, chosen.len(), || random.signed_pair());
+        });
     }
 }

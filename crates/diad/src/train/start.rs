@@ -1,11 +1,10 @@
 //! The parameters a fit starts from.
 
-use rayon::prelude::*;
-
 use super::trainer::Trainer;
 use crate::Params;
 use crate::kernel::{LANES, Lane, Real};
 use crate::model::{BLOCK_LANES, Block, Forward, Layer, Model, Scratch, Selectors, Shape, SoftSelectors};
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 
 /// Added to the largest distance from a threshold before its logarithm.
@@ -61,25 +60,19 @@ pub fn place_splits<F: Real>(trainer: &mut Trainer<F>, rows: &mut [Block<F>], se
             (0..shape.trees * shape.depth).map(|_| random.unit()).collect::<Vec<f64>>()
         };
         let wiring = &trainer.wiring;
-        let placed: Vec<(F, F)> = trees
-            .clone()
-            .into_par_iter()
-            .flat_map_iter(|tree| {
-                let values = tree_values(wiring, rows, tree);
-                let start = (tree - shape.earlier(layer)) * shape.depth;
-                let places: Vec<(F, F)> =
-                    (0..shape.depth).map(|c| place(&values[c % 2], quantiles[start + c])).collect();
-                places
-            })
-            .collect();
+        let placed = parallel::map_indices(shape.trees, &|tree| -> Vec<(F, F)> {
+            let values = tree_values(wiring, rows, trees.start + tree);
+            let quantiles = &quantiles[tree * shape.depth..];
+            (0..shape.depth).map(|c| place(&values[c % 2], quantiles[c])).collect()
+        });
         let parameters = &mut trainer.model.layers[layer];
-        (parameters.thresholds, parameters.log_slopes) = placed.into_iter().unzip();
+        (parameters.thresholds, parameters.log_slopes) = placed.into_iter().flatten().unzip();
 
         trainer.wiring.update(&trainer.model, temperature);
         let forward = Forward { model: &trainer.model, wiring: &trainer.wiring };
         let wanted = vec![true; shape.all_trees()];
         let order: Vec<u32> = trees.map(|tree| tree as u32).collect();
-        rows.par_iter_mut().for_each(|block| {
+        parallel::for_each(rows.iter_mut(), &|_, block| {
             let mut unused = vec![F::default(); shape.all_trees() * shape.leaves()];
             forward.trees(&order, block, &mut Scratch::default(), &mut unused, &wanted);
         });

@@ -1,11 +1,10 @@
 //! From the derivatives by shares and attention weights to those by logits, keys and queries. Independent of
 //! the rows, so done once a step.
 
-use rayon::prelude::*;
-
 use super::plan::Plan;
 use crate::kernel::{Real, entmax15_backward, walsh};
 use crate::model::{MATCH_FLOOR, Model, Selectors, Wiring};
+use crate::parallel;
 use crate::settings::MatchGradient;
 
 /// The gradient of one layer's parameters, shaped as the parameters.
@@ -40,20 +39,14 @@ pub fn parameter_gradients<F: Real>(
     sums: &[F],
     temperature: F,
 ) -> Vec<LayerGradient<F>> {
-    let links: Vec<Vec<LinkGradient<F>>> = (0..wiring.trees.len())
-        .into_par_iter()
-        .map(|tree| link_gradients(wiring, plan, sums, tree))
-        .collect();
+    let links = parallel::map_indices(wiring.trees.len(), &|tree| link_gradients(wiring, plan, sums, tree));
     let shares = if wiring.one_hot { Vec::new() } else { share_gradients(wiring, plan, sums, &links) };
-    (0..model.shape.layers)
-        .into_par_iter()
-        .map(|layer| {
-            let mut gradient = split_gradients(model, plan, sums, layer);
-            attention_gradients(model, wiring, &links, layer, &mut gradient);
-            logit_gradients(model, wiring, &shares, layer, temperature, &mut gradient);
-            gradient
-        })
-        .collect()
+    parallel::map_indices(model.shape.layers, &|layer| {
+        let mut gradient = split_gradients(model, plan, sums, layer);
+        attention_gradients(model, wiring, &links, layer, &mut gradient);
+        logit_gradients(model, wiring, &shares, layer, temperature, &mut gradient);
+        gradient
+    })
 }
 
 fn link_gradients<F: Real>(
@@ -102,41 +95,38 @@ fn share_gradients<F: Real>(
             }
         }
     }
-    (0..wiring.trees.len())
-        .into_par_iter()
-        .map(|tree| {
-            let inputs = &wiring.trees[tree];
-            [0, 1].map(|s| {
-                let other = 1 - s;
-                let mut gradient = vec![F::default(); inputs.shares[s].len()];
-                if plan.active[tree] {
-                    let start = plan.spans[tree].shares[s];
-                    gradient.copy_from_slice(&sums[start..start + inputs.shares[s].len()]);
+    parallel::map_indices(wiring.trees.len(), &|tree| {
+        let inputs = &wiring.trees[tree];
+        [0, 1].map(|s| {
+            let other = 1 - s;
+            let mut gradient = vec![F::default(); inputs.shares[s].len()];
+            if plan.active[tree] {
+                let start = plan.spans[tree].shares[s];
+                gradient.copy_from_slice(&sums[start..start + inputs.shares[s].len()]);
+            }
+            for (g, link) in links[tree].iter().zip(&inputs.links) {
+                // m = (q_s·p_s)(q_o·p_o) + (q_o·p_s)(q_s·p_o), by p_s
+                let same = g.matched * link.overlaps[other * 2 + other];
+                let cross = g.matched * link.overlaps[s * 2 + other];
+                for (out, &feature) in gradient.iter_mut().zip(&inputs.features[s]) {
+                    *out += same * wiring.dense_share(s, feature, link.tree)
+                        + cross * wiring.dense_share(other, feature, link.tree);
                 }
-                for (g, link) in links[tree].iter().zip(&inputs.links) {
-                    // m = (q_s·p_s)(q_o·p_o) + (q_o·p_s)(q_s·p_o), by p_s
-                    let same = g.matched * link.overlaps[other * 2 + other];
-                    let cross = g.matched * link.overlaps[s * 2 + other];
-                    for (out, &feature) in gradient.iter_mut().zip(&inputs.features[s]) {
-                        *out += same * wiring.dense_share(s, feature, link.tree)
-                            + cross * wiring.dense_share(other, feature, link.tree);
-                    }
+            }
+            for &(user, i) in &attended_by[tree] {
+                // the same, by q_s
+                let link = &wiring.trees[user as usize].links[i as usize];
+                let by_match = links[user as usize][i as usize].matched;
+                let same = by_match * link.overlaps[other * 2 + other];
+                let cross = by_match * link.overlaps[other * 2 + s];
+                for (out, &feature) in gradient.iter_mut().zip(&inputs.features[s]) {
+                    *out += same * wiring.dense_share(s, feature, user)
+                        + cross * wiring.dense_share(other, feature, user);
                 }
-                for &(user, i) in &attended_by[tree] {
-                    // the same, by q_s
-                    let link = &wiring.trees[user as usize].links[i as usize];
-                    let by_match = links[user as usize][i as usize].matched;
-                    let same = by_match * link.overlaps[other * 2 + other];
-                    let cross = by_match * link.overlaps[other * 2 + s];
-                    for (out, &feature) in gradient.iter_mut().zip(&inputs.features[s]) {
-                        *out += same * wiring.dense_share(s, feature, user)
-                            + cross * wiring.dense_share(other, feature, user);
-                    }
-                }
-                gradient
-            })
+            }
+            gradient
         })
-        .collect()
+    })
 }
 
 fn split_gradients<F: Real>(model: &Model<F>, plan: &Plan<F>, sums: &[F], layer: usize) -> LayerGradient<F> {

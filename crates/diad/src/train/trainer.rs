@@ -1,9 +1,5 @@
 //! One training step: forward over blocks, the objective, backward over blocks, Adam, leaf weights.
 
-use std::sync::Mutex;
-
-use rayon::prelude::*;
-
 use super::adam::{Moments, Step};
 use super::backward::{BackwardScratch, Direct, backward};
 use super::pid::{Pid, scaled, update_leaf_weights};
@@ -12,6 +8,7 @@ use super::structure::{LayerGradient, parameter_gradients};
 use super::work::Work;
 use crate::kernel::{Isa, Real, Vectorized, walsh};
 use crate::model::{Block, Forward, Model, Scratch, Selectors, Wiring};
+use crate::parallel::{self, Spaces};
 use crate::settings::{LeafScale, MatchGradient};
 
 /// What one step is to do.
@@ -62,22 +59,8 @@ pub struct Trainer<F: 'static> {
     /// Leaf sums of each block, and its share of the gradient.
     block_sums: Vec<Vec<F>>,
     partials: Vec<Vec<F>>,
-    scratch: Pool<Scratch<F>>,
-    backward_scratch: Pool<BackwardScratch<F>>,
-}
-
-/// Reusable working spaces, as many as there are threads at work.
-#[derive(Debug, Default)]
-struct Pool<T>(Mutex<Vec<T>>);
-
-impl<T: Default> Pool<T> {
-    fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        let spaces = || self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut space = spaces().pop().unwrap_or_default();
-        let result = work(&mut space);
-        spaces().push(space);
-        result
-    }
+    scratch: Spaces<Scratch<F>>,
+    backward_scratch: Spaces<BackwardScratch<F>>,
 }
 
 impl<F: Real> Trainer<F> {
@@ -99,8 +82,8 @@ impl<F: Real> Trainer<F> {
             volume_sums: Vec::new(),
             block_sums: Vec::new(),
             partials: Vec::new(),
-            scratch: Pool(Mutex::new(Vec::new())),
-            backward_scratch: Pool(Mutex::new(Vec::new())),
+            scratch: Spaces::default(),
+            backward_scratch: Spaces::default(),
         }
     }
 
@@ -165,8 +148,8 @@ impl<F: Real> Trainer<F> {
         self.block_sums.resize(row_blocks + point_blocks, Vec::new());
         self.partials.resize(row_blocks + point_blocks, Vec::new());
         let gradients = self.plan.gradient_len();
-        self.block_sums.par_iter_mut().for_each(|sums| zero(sums, leaves));
-        self.partials.par_iter_mut().for_each(|partial| zero(partial, gradients));
+        parallel::for_each(self.block_sums.iter_mut(), &|_, sums| zero(sums, leaves));
+        parallel::for_each(self.partials.iter_mut(), &|_, partial| zero(partial, gradients));
     }
 
     /// Leaf sums of rows and points in the trees of a grove, summed block by block in order.
@@ -175,11 +158,10 @@ impl<F: Real> Trainer<F> {
         let (order, leaves) = (self.wiring.order_of(grove), self.model.shape.leaves());
         let (scratch, wanted) = (&self.scratch, &self.plan.wanted);
         let row_blocks = rows.len();
-        rows.par_iter_mut().chain(points).zip(&mut self.block_sums).with_max_len(1).for_each(
-            |(block, sums)| {
-                scratch.with(|s| forward.trees(order, block, s, sums, wanted));
-            },
-        );
+        let blocks = rows.iter_mut().chain(points).zip(&mut self.block_sums);
+        parallel::for_each(blocks, &|_, (block, sums)| {
+            scratch.with(Scratch::default, |s| forward.trees(order, block, s, sums, wanted));
+        });
         let (of_rows, of_points) = self.block_sums.split_at(row_blocks);
         for (total, blocks) in [(&mut self.row_sums, of_rows), (&mut self.volume_sums, of_points)] {
             for &tree in order {
@@ -200,14 +182,16 @@ impl<F: Real> Trainer<F> {
         let forward = Forward { model: &self.model, wiring: &self.wiring };
         let order = self.wiring.order_of(grove);
         let (plan, pid, scratch) = (&self.plan, &self.pid, &self.backward_scratch);
-        self.partials.par_iter_mut().enumerate().with_max_len(1).for_each(|(i, partial)| {
+        parallel::for_each(self.partials.iter_mut(), &|i, partial| {
             let (block, gains) = if i < rows.len() {
                 (&rows[i], &pid.row_gains)
             } else {
                 (&points[i - rows.len()], &pid.volume_gains)
             };
             let direct = Direct::Leaves { gains, trees: keep };
-            scratch.with(|s| backward(forward, order, plan, block, direct, s, partial));
+            scratch.with(BackwardScratch::default, |s| {
+                backward(forward, order, plan, block, direct, s, partial);
+            });
         });
     }
 
@@ -274,7 +258,7 @@ impl<F: Real> Trainer<F> {
 fn add_up<F: Real>(parts: &mut [Vec<F>]) {
     const CHUNK: usize = 4096;
     let Some((total, others)) = parts.split_first_mut() else { return };
-    total.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
+    parallel::for_each(total.chunks_mut(CHUNK), &|i, chunk| {
         for other in others.iter() {
             for (t, &o) in chunk.iter_mut().zip(&other[i * CHUNK..]) {
                 *t += o;

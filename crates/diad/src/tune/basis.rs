@@ -1,12 +1,11 @@
 //! The functions that labels may add to a score: curves of columns and grids of pairs of columns, and how far their
 //! values at two rows go together.
 
-use rayon::prelude::*;
-
 use super::examples::Examples;
 use crate::Detector;
 use crate::encode::{Encoder, Scaler};
 use crate::function::{Curve, Functions, Grid, locate, spaced};
+use crate::parallel::{self, Spaces};
 
 /// Nodes of a new curve, and of each side of a grid.
 const CURVE_NODES: usize = 64;
@@ -165,7 +164,7 @@ impl Basis {
             Varying { feature, curve: ColumnBasis::new(nodes, coordinates, values()), grid, variety }
         };
         let columns = (0..encoder.columns().len()).filter(varies).collect::<Vec<_>>();
-        let columns: Vec<Varying> = columns.into_par_iter().map(column).collect();
+        let columns: Vec<Varying> = parallel::map(&columns, &|&index| column(index));
         Self { columns, rows: matrix.rows(), may_pair: settings.interactions >= 2 }
     }
 
@@ -224,16 +223,19 @@ impl Basis {
             .map(|(column, share)| (&column.curve, (factor * share) as f32))
             .collect();
         for part in weighted.chunks(COLUMNS_AT_ONCE) {
-            let smoothed: Vec<Vec<f32>> = part.par_iter().map(|(axis, _)| axis.smoothed()).collect();
-            total.par_chunks_exact_mut(n).enumerate().for_each_init(
-                || vec![0.0; n],
-                |own, (row, total)| {
-                    for ((axis, weight), smoothed) in part.iter().zip(&smoothed) {
-                        axis.row(smoothed, row, own);
-                        total.iter_mut().zip(&*own).for_each(|(total, own)| *total += weight * own);
-                    }
-                },
-            );
+            let smoothed: Vec<Vec<f32>> = parallel::map(part, &|(axis, _)| axis.smoothed());
+            let spaces = Spaces::default();
+            parallel::for_each(total.chunks_exact_mut(n), &|row, total| {
+                spaces.with(
+                    || vec![0.0; n],
+                    |own| {
+                        for ((axis, weight), smoothed) in part.iter().zip(&smoothed) {
+                            axis.row(smoothed, row, own);
+                            total.iter_mut().zip(&*own).for_each(|(total, own)| *total += weight * own);
+                        }
+                    },
+                );
+            });
         }
         if !paired.is_empty() {
             self.add_pairs(shares, &paired, &mut total);
@@ -246,26 +248,26 @@ impl Basis {
     fn add_pairs(&self, shares: &Shares, paired: &[usize], total: &mut [f32]) {
         let n = self.rows;
         let factor = Self::pair_factor(shares, paired) as f32;
-        let smoothed: Vec<Vec<f32>> =
-            paired.par_iter().map(|&column| self.columns[column].grid.smoothed()).collect();
-        total.par_chunks_exact_mut(n).enumerate().for_each_init(
-            || [vec![0.0; n], vec![0.0; n], vec![0.0; n]],
-            |[own, sums, squares], (row, total)| {
-                sums.fill(0.0);
-                squares.fill(0.0);
-                for (&column, smoothed) in paired.iter().zip(&smoothed) {
-                    self.columns[column].grid.row(smoothed, row, own);
-                    let share = shares.columns[column] as f32;
-                    for ((own, sum), square) in own.iter().zip(sums.iter_mut()).zip(squares.iter_mut()) {
-                        *sum += share * own;
-                        *square += (share * own) * (share * own);
-                    }
+        let smoothed = parallel::map(paired, &|&column| self.columns[column].grid.smoothed());
+        let add = |row: usize, total: &mut [f32], [own, sums, squares]: &mut [Vec<f32>; 3]| {
+            sums.fill(0.0);
+            squares.fill(0.0);
+            for (&column, smoothed) in paired.iter().zip(&smoothed) {
+                self.columns[column].grid.row(smoothed, row, own);
+                let share = shares.columns[column] as f32;
+                for ((own, sum), square) in own.iter().zip(sums.iter_mut()).zip(squares.iter_mut()) {
+                    *sum += share * own;
+                    *square += (share * own) * (share * own);
                 }
-                for ((total, sum), square) in total.iter_mut().zip(&*sums).zip(&*squares) {
-                    *total += factor * (sum * sum - square);
-                }
-            },
-        );
+            }
+            for ((total, sum), square) in total.iter_mut().zip(&*sums).zip(&*squares) {
+                *total += factor * (sum * sum - square);
+            }
+        };
+        let spaces = Spaces::default();
+        parallel::for_each(total.chunks_exact_mut(n), &|row, total| {
+            spaces.with(|| [0; 3].map(|_| vec![0.0; n]), |space| add(row, total, space));
+        });
     }
 
     /// How much each column's own curve takes up: its norm.
@@ -316,7 +318,7 @@ impl Basis {
                 values,
             }
         };
-        Functions { curves, grids: pairs.par_iter().map(grid).collect() }
+        Functions { curves, grids: parallel::map(&pairs, &grid) }
     }
 }
 

@@ -1,8 +1,6 @@
 //! Ensemble selection on a validation table: starting from the stacked score, candidates that rank the validation rows better
 //! are added greedily. It is bagged: bootstrap samples of the rows choose on their own, and their choices are averaged.
 
-use rayon::prelude::*;
-
 use super::basis::Basis;
 use super::components::Components;
 use super::examples::Examples;
@@ -10,6 +8,7 @@ use super::functions::{Functions, Learned};
 use super::stacking::{LEARNED, Stacking};
 use super::{FunctionParams, Observe, TuneProgress};
 use crate::metrics::{mean_and_deviation, roc_auc};
+use crate::parallel;
 use crate::rng::{Purpose, Stream};
 use crate::score::additive::Additive;
 use crate::{Detector, Error, Result};
@@ -116,7 +115,7 @@ fn bagged(labels: &[bool], scores: &[Vec<f32>], learned: usize, seed: u64) -> Ve
             scores.iter().map(|scores| rows.iter().map(|&row| scores[row]).collect()).collect();
         greedy(&labels, &scores, &choices)
     };
-    let taken: Vec<Vec<Choice>> = (0..SAMPLES).into_par_iter().map(choose).collect();
+    let taken = parallel::map_indices(SAMPLES as usize, &|sample| choose(sample as u64));
     taken.into_iter().flatten().map(|(candidate, factor)| (candidate, factor / SAMPLES as f64)).collect()
 }
 

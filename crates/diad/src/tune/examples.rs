@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{FunctionParams, Labelled, peers};
-use rayon::prelude::*;
 
 use crate::encode::Matrix;
+use crate::parallel;
 use crate::{Detector, Error, Result};
 
 /// With fewer labelled normal rows than this, unlabelled rows stand in for normal ones.
@@ -137,7 +137,7 @@ impl Examples {
         learn: impl Fn(&dyn Fn(usize) -> bool) -> Vec<f64> + Sync,
     ) -> Vec<f64> {
         let without = |held: usize| learn(&|row| self.fold(row, folds) != held);
-        let values: Vec<Vec<f64>> = (0..folds).into_par_iter().map(without).collect();
+        let values: Vec<Vec<f64>> = parallel::map_indices(folds, &without);
         (0..self.labels.len()).map(|row| values[self.fold(row, folds)][row]).collect()
     }
 
@@ -160,7 +160,7 @@ fn sorted(matrix: &Matrix, columns: usize) -> Vec<Vec<f32>> {
         values.sort_unstable_by(f32::total_cmp);
         values
     };
-    (0..columns).into_par_iter().map(column).collect()
+    parallel::map_indices(columns, &column)
 }
 
 fn pick(matrix: &Matrix, rows: &[usize]) -> Matrix {

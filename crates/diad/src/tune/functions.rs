@@ -5,13 +5,12 @@
 //! according to the size of their curves, so that uninformative columns fade. As a few anomalies do not show which columns
 //! matter, the result is a mean of the first functions, which use all columns, and the last.
 
-use rayon::prelude::*;
-
 use super::FunctionParams;
 use super::basis::{Basis, Shares};
 use super::examples::Examples;
 use super::solve::{Problem, dot};
 use crate::function;
+use crate::parallel;
 
 /// How much of the initial shares is kept.
 const KEPT: f64 = 0.1;
@@ -117,8 +116,11 @@ impl Learned<'_> {
 
 /// A matrix, row after row, times a vector.
 fn product(matrix: &[f32], vector: &[f64]) -> Vec<f64> {
-    let rows = matrix.par_chunks_exact(vector.len()).with_min_len(64);
-    rows.map(|row| dot(row, vector)).collect()
+    let mut out = vec![0.0; matrix.len() / vector.len()];
+    parallel::for_each(out.chunks_mut(64).zip(matrix.chunks(64 * vector.len())), &|_, (out, rows)| {
+        out.iter_mut().zip(rows.chunks_exact(vector.len())).for_each(|(out, row)| *out = dot(row, vector));
+    });
+    out
 }
 
 #[cfg(test)]

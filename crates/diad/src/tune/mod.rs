@@ -18,12 +18,11 @@ mod tuning;
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use crate::calibration::{Calibration, MOST_SCORES};
 use crate::encode::Matrix;
 use crate::metrics::roc_auc;
 use crate::origin::Origin;
+use crate::parallel;
 use crate::profile::{Profile, Spread};
 use crate::score::additive::Additive;
 use crate::{DescentParams, Detector, Error, FunctionParams, Learner, Result, calibrate};
@@ -170,7 +169,7 @@ fn cross_validate_descent(
         let model = descent::descend(detector, kept, None, params, &mut |_| ControlFlow::Continue(()))?;
         Ok(detector.score_with_trees(&model, &held_out.matrix))
     };
-    let scores = folds.par_iter().map(fold).collect::<Result<Vec<_>>>()?;
+    let scores = parallel::map(&folds, &fold).into_iter().collect::<Result<Vec<_>>>()?;
     Ok(mean_areas(&folds, &scores))
 }
 

@@ -4,7 +4,7 @@
 //! maximise Σ wᵢ log p(yᵢ | (Kα)ᵢ) - αᵀKα/2. The problem is strictly convex in Kα: there is one answer, whatever
 //! the order of the rows. Newton's method, each step solved by conjugate gradients.
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Variance of the constant that is free to fit the share of anomalies.
 const CONSTANT: f64 = 25.0;
@@ -31,8 +31,11 @@ impl Problem<'_> {
     /// The covariance, and that of the constant, times a vector.
     fn multiply(&self, vector: &[f64], out: &mut [f64]) {
         let constant = CONSTANT * vector.iter().sum::<f64>();
-        let rows = self.covariance.par_chunks_exact(self.rows()).with_min_len(64);
-        out.par_iter_mut().zip(rows).for_each(|(out, row)| *out = constant + dot(row, vector));
+        let rows = self.covariance.chunks(64 * self.rows());
+        parallel::for_each(out.chunks_mut(64).zip(rows), &|_, (out, rows)| {
+            let rows = rows.chunks_exact(self.rows());
+            out.iter_mut().zip(rows).for_each(|(out, row)| *out = constant + dot(row, vector));
+        });
     }
 
     /// Minus the logarithm of the likelihood of values.

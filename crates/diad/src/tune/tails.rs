@@ -4,13 +4,12 @@
 //! the most likely weights given the labels. With a single weight per column, five anomalies say more about it than about a
 //! whole curve.
 
-use rayon::prelude::*;
-
 use super::FunctionParams;
 use super::examples::Examples;
 use super::solve::{Problem, dot};
 use crate::function::{Curve, Functions};
 use crate::metrics::mean_and_deviation;
+use crate::parallel;
 
 /// Labelled rows, ready to be learned from.
 #[derive(Debug)]
@@ -30,7 +29,10 @@ impl<'a> Tails<'a> {
     /// Tail curves at labelled rows.
     pub fn new(tails: &Functions, examples: &'a Examples, params: &FunctionParams) -> Self {
         let curves: Vec<Curve> = if params.tails > 0.0 {
-            tails.curves.par_iter().filter_map(|curve| standardised(curve, examples)).collect()
+            parallel::map(&tails.curves, &|curve| standardised(curve, examples))
+                .into_iter()
+                .flatten()
+                .collect()
         } else {
             Vec::new()
         };
@@ -40,10 +42,10 @@ impl<'a> Tails<'a> {
                 .map(|row| curve.at(f64::from(examples.matrix.row(row)[curve.feature as usize])) as f32)
                 .collect()
         };
-        let values: Vec<Vec<f32>> = curves.par_iter().map(at).collect();
+        let values: Vec<Vec<f32>> = parallel::map(&curves, &at);
         let variance = params.tails * params.tails / curves.len().max(1) as f64;
         let mut covariance = vec![0.0f32; rows * rows];
-        covariance.par_chunks_exact_mut(rows).enumerate().for_each(|(row, out)| {
+        parallel::for_each(covariance.chunks_exact_mut(rows), &|row, out| {
             for values in &values {
                 let times = variance as f32 * values[row];
                 out.iter_mut().zip(values).for_each(|(out, value)| *out += times * value);

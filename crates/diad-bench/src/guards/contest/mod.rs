@@ -3,6 +3,7 @@
 mod arrays;
 mod plot;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -94,6 +95,9 @@ pub struct Contest {
     /// Seconds after which another method is stopped.
     #[arg(long, default_value_t = 300)]
     limit: u64,
+    /// What stays between measurements.
+    #[arg(skip)]
+    kept: RefCell<Option<Prepared>>,
 }
 
 /// A table in memory and as files for the others.
@@ -114,7 +118,6 @@ impl Study for Contest {
     const THREADS: Option<usize> = Some(2);
     type Case = (&'static str, &'static str, usize);
     type Row = Entry;
-    type State = Option<Prepared>;
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Self::Case>> {
         let sets = SETS.into_iter().chain([MADE_UP.0]).filter(|set| bench.options.wants(set));
@@ -127,7 +130,8 @@ impl Study for Contest {
         entry.set == *set && entry.method == *method && current
     }
 
-    fn measure(&self, case: &Self::Case, bench: &Bench, state: &mut Self::State) -> Result<Option<Entry>> {
+    fn measure(&self, case: &Self::Case, bench: &Bench) -> Result<Option<Entry>> {
+        let mut state = self.kept.borrow_mut();
         let (set, method, most) = *case;
         if state.as_ref().is_none_or(|prepared| prepared.set != set) {
             // The last table first makes room.

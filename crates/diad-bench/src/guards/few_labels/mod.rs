@@ -6,6 +6,7 @@ mod split;
 pub mod tables;
 pub mod variants;
 
+use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use anyhow::{Context, Result, ensure};
@@ -66,6 +67,9 @@ pub struct Tuning<T: Topic> {
     no_peers: bool,
     #[arg(skip)]
     topic: PhantomData<T>,
+    /// What stays between measurements.
+    #[arg(skip)]
+    kept: RefCell<State>,
 }
 
 /// One method on one split of one set.
@@ -121,7 +125,6 @@ impl<T: Topic> Study for Tuning<T> {
     const NAME: &'static str = T::NAME;
     type Case = Case;
     type Row = LabelRun;
-    type State = State;
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Case>> {
         let splits = self.splits;
@@ -153,7 +156,8 @@ impl<T: Topic> Study for Tuning<T> {
         run.is(case.method.name(), case.set.name, case.split, case.anomalies) && current
     }
 
-    fn measure(&self, case: &Case, bench: &Bench, state: &mut State) -> Result<Option<LabelRun>> {
+    fn measure(&self, case: &Case, bench: &Bench) -> Result<Option<LabelRun>> {
+        let state = &mut *self.kept.borrow_mut();
         let run = match &case.method {
             Method::Peer(name) => peers::measure(case, name, bench, &mut state.worker),
             Method::Ours(variant, digest) => {

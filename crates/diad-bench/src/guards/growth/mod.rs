@@ -106,7 +106,6 @@ impl Study for Growth {
     const THREADS: Option<usize> = Some(2);
     type Case = (What, usize);
     type Row = Point;
-    type State = ();
 
     fn cases(&self, _: &Bench) -> Result<Vec<Self::Case>> {
         let all = GROWN.iter().flat_map(|(what, sizes)| sizes.iter().map(|&size| (*what, size)));
@@ -117,7 +116,7 @@ impl Study for Growth {
         point.what == *what && point.size == *size && point.settings == bench.settings
     }
 
-    fn measure(&self, (what, size): &Self::Case, bench: &Bench, (): &mut ()) -> Result<Option<Point>> {
+    fn measure(&self, (what, size): &Self::Case, bench: &Bench) -> Result<Option<Point>> {
         measure(*what, *size, bench).map(Some)
     }
 

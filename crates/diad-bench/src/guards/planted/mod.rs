@@ -6,6 +6,7 @@ pub mod random;
 mod sheet;
 mod specs;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -42,6 +43,9 @@ pub struct PlantedRows {
     /// Leave out the methods that need Python.
     #[arg(long)]
     no_peers: bool,
+    /// What stays between measurements.
+    #[arg(skip)]
+    kept: RefCell<State>,
 }
 
 /// One method on one table.
@@ -125,7 +129,6 @@ impl Study for PlantedRows {
     const NAME: &'static str = "planted";
     type Case = Case;
     type Row = PlantedRun;
-    type State = State;
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Case>> {
         known("table", &bench.options.sets, &SPECS.each_ref().map(|spec| spec.name))?;
@@ -141,7 +144,8 @@ impl Study for PlantedRows {
         run.table == case.spec.name && run.seed == case.seed && run.method == case.method.0 && current
     }
 
-    fn measure(&self, case: &Case, bench: &Bench, state: &mut State) -> Result<Option<PlantedRun>> {
+    fn measure(&self, case: &Case, bench: &Bench) -> Result<Option<PlantedRun>> {
+        let state = &mut *self.kept.borrow_mut();
         let Case { spec, seed, method: (name, method) } = *case;
         if state.table.as_ref().is_none_or(|table| (table.name, table.seed) != (spec.name, seed)) {
             state.table = Some(Written::new(spec, seed)?);

@@ -1,5 +1,7 @@
 //! A made-up table of one kind, row by row.
 
+use diad::table::date_of;
+
 use super::random::Random;
 use super::specs::{Group, Law, Spec};
 
@@ -81,7 +83,7 @@ impl Row {
     }
 
     fn time(&self) -> String {
-        let (year, month, day) = date(self.day);
+        let (year, month, day) = date_of(self.day);
         let (hour, minute, second) = (self.second / 3600, self.second / 60 % 60, self.second % 60);
         format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
     }
@@ -101,19 +103,6 @@ pub fn round(value: f64) -> f64 {
     ((value * 100.0).round() / 100.0).max(0.01)
 }
 
-/// Year, month and day of a day since 1 January 1970.
-fn date(day: i64) -> (i64, i64, i64) {
-    let shifted = day + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::specs::SPECS;
@@ -121,10 +110,10 @@ mod tests {
 
     #[test]
     fn days_have_dates() {
-        assert_eq!(date(0), (1970, 1, 1));
-        assert_eq!(date(FIRST_DAY), (2024, 1, 1));
-        assert_eq!(date(FIRST_DAY + 59), (2024, 2, 29));
-        assert_eq!(date(84_006), (2200, 1, 1));
+        assert_eq!(date_of(0), (1970, 1, 1));
+        assert_eq!(date_of(FIRST_DAY), (2024, 1, 1));
+        assert_eq!(date_of(FIRST_DAY + 59), (2024, 2, 29));
+        assert_eq!(date_of(84_006), (2200, 1, 1));
     }
 
     #[test]

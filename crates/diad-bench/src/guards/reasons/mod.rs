@@ -56,7 +56,6 @@ impl Study for Reasons {
     const NAME: &'static str = "reasons";
     type Case = Task;
     type Row = ReasonsRun;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Task>> {
         let data = bench.options.data()?;
@@ -73,7 +72,7 @@ impl Study for Reasons {
         run.task == *task && run.settings == bench.settings
     }
 
-    fn measure(&self, task: &Task, bench: &Bench, (): &mut ()) -> Result<Option<ReasonsRun>> {
+    fn measure(&self, task: &Task, bench: &Bench) -> Result<Option<ReasonsRun>> {
         let table = every(&FileSource::new(task.path(&bench.options.data()?)), ROWS)
             .with_context(|| format!("cannot read {}", task.set))?;
         let fitted = |seed: u64, table: &Table| fit(&bench.params.clone().seed(seed), table, &[LABEL]);

@@ -26,33 +26,8 @@ pub fn text(runs: &[ReasonsRun]) -> String {
     }
     let middle = median(&runs.iter().map(|run| run.agreement).collect::<Vec<_>>());
     goals.push(["median over the tables of the rank correlation".to_owned(), number(middle, 2)]);
-    let mut grid = Grid::new([
-        "set",
-        "rows",
-        "columns",
-        "terms",
-        "inflation",
-        "99 %",
-        "agreement",
-        "same first",
-        "lost",
-        "uneven",
-        "moved",
-    ]);
-    for run in runs {
-        let figures = [
-            run.inflation[0],
-            run.inflation[1],
-            run.agreement,
-            run.same_first,
-            run.lost,
-            run.uneven,
-            run.moved,
-        ];
-        let fixed =
-            [run.task.set.clone(), run.rows.to_string(), run.columns.to_string(), run.terms.to_string()];
-        grid.push(fixed.into_iter().chain(figures.map(|figure| number(Some(figure), 2))));
-    }
+    let heads = ["inflation", "99 %", "agreement", "same first", "lost", "uneven", "moved"];
+    let grid = grid(runs, heads, |figure| number(Some(figure), 2));
     format!(
         "# Reasons\n\nWhether the contributions of terms are small, and whether they are the same when nothing that matters changes. Every table is fitted without its \
          labels (of more than {ROWS} rows, every second or third, and so on), and the {} % of the rows with the highest scores, at least {LEAST}, are explained.\n\n\
@@ -68,32 +43,19 @@ pub fn text(runs: &[ReasonsRun]) -> String {
 
 /// A line for each table.
 pub fn csv(runs: &[ReasonsRun]) -> Grid {
-    let mut grid = Grid::new([
-        "set",
-        "rows",
-        "columns",
-        "terms",
-        "inflation",
-        "inflation_99",
-        "agreement",
-        "same_first",
-        "lost",
-        "uneven",
-        "moved",
-    ]);
+    let heads = ["inflation", "inflation_99", "agreement", "same_first", "lost", "uneven", "moved"];
+    grid(runs, heads, |figure| format!("{figure:.4}"))
+}
+
+/// The figures of each table under these heads.
+fn grid(runs: &[ReasonsRun], heads: [&str; 7], written: impl Fn(f64) -> String) -> Grid {
+    let mut grid = Grid::new(["set", "rows", "columns", "terms"].into_iter().chain(heads));
     for run in runs {
-        let figures = [
-            run.inflation[0],
-            run.inflation[1],
-            run.agreement,
-            run.same_first,
-            run.lost,
-            run.uneven,
-            run.moved,
-        ];
+        let ReasonsRun { inflation: [middle, high], agreement, same_first, lost, uneven, moved, .. } = *run;
+        let figures = [middle, high, agreement, same_first, lost, uneven, moved];
         let fixed =
             [run.task.set.clone(), run.rows.to_string(), run.columns.to_string(), run.terms.to_string()];
-        grid.push(fixed.into_iter().chain(figures.map(|figure| format!("{figure:.4}"))));
+        grid.push(fixed.into_iter().chain(figures.map(&written)));
     }
     grid
 }

@@ -75,7 +75,6 @@ impl Study for Regressions {
     const NAME: &'static str = "regressions";
     type Case = (Task, u64);
     type Row = TaskRun;
-    type State = ();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Self::Case>> {
         let tasks = self.tasks(bench)?;
@@ -90,7 +89,7 @@ impl Study for Regressions {
         run.task == *task && run.seed == *seed && run.settings == bench.settings
     }
 
-    fn measure(&self, (task, seed): &Self::Case, bench: &Bench, (): &mut ()) -> Result<Option<TaskRun>> {
+    fn measure(&self, (task, seed): &Self::Case, bench: &Bench) -> Result<Option<TaskRun>> {
         let measured = || -> Result<TaskRun> {
             let [fitted, scored] = task.tables(&bench.options.data()?)?;
             let params = bench.params.clone().seed(*seed);

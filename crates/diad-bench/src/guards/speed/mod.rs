@@ -10,6 +10,7 @@ mod scaling;
 mod scoring;
 mod training;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -44,6 +45,9 @@ pub struct Speed {
     /// Steps of a fit where step costs are compared with each other; half of them anneal.
     #[arg(long, default_value_t = 200)]
     scaling_steps: usize,
+    /// The load average before the first part.
+    #[arg(skip)]
+    load_before: RefCell<Option<f64>>,
 }
 
 /// A part of the benchmark.
@@ -156,8 +160,6 @@ impl Study for Speed {
     const THREADS: Option<usize> = Some(2);
     type Case = Part;
     type Row = PartRun;
-    /// The load average before the first part.
-    type State = Option<f64>;
 
     fn cases(&self, _: &study::Bench) -> Result<Vec<Part>> {
         let wanted = |part: &&Part| self.parts.is_empty() || self.parts.contains(part);
@@ -169,7 +171,8 @@ impl Study for Speed {
         false
     }
 
-    fn measure(&self, part: &Part, bench: &study::Bench, load: &mut Option<f64>) -> Result<Option<PartRun>> {
+    fn measure(&self, part: &Part, bench: &study::Bench) -> Result<Option<PartRun>> {
+        let mut load = self.load_before.borrow_mut();
         if load.is_none() {
             *load = environment::load();
             if load.is_some_and(|load| load > QUIET) {

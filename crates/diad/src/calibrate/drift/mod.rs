@@ -8,14 +8,13 @@ mod sums;
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use self::columns::{Tally, training_quartiles, upper_tail};
 pub(crate) use self::sums::usual;
 use self::sums::{RARE, Sums};
 use crate::Result;
 use crate::encode::Scaler;
 use crate::explain::{Contributions, Explainer};
+use crate::parallel;
 use crate::profile::Usual;
 use crate::table::Table;
 
@@ -206,7 +205,7 @@ impl<'a> Drifting<'a> {
         let detector = self.explainer.detector();
         let found = detector.find(batch)?;
         let columns = detector.encoder().columns();
-        self.tallies.par_iter_mut().zip(&found.columns).enumerate().for_each(|(index, (tally, values))| {
+        parallel::for_each(self.tallies.iter_mut().zip(&found.columns), &|index, (tally, values)| {
             tally.add(&columns[index], &self.scalers[index], values);
         });
         self.explainer.contributions_into(batch, &mut self.explained)?;

@@ -1,10 +1,9 @@
 //! What terms contribute to rows, summed up.
 
-use rayon::prelude::*;
-
 use crate::Detector;
 use crate::encode::Matrix;
 use crate::explain::{Contributions, Explainer};
+use crate::parallel;
 use crate::profile::Usual;
 
 /// The percentile from which on rows are rare.
@@ -46,7 +45,8 @@ impl Sums {
             rows.iter().for_each(|&row| sums.add_row(explainer, explained, row, threshold));
             sums
         };
-        let chunks: Vec<Self> = rows.par_chunks(CHUNK).map(chunk).collect();
+        let chunks: Vec<&[usize]> = rows.chunks(CHUNK).collect();
+        let chunks = parallel::map(&chunks, &|rows| chunk(rows));
         chunks.iter().for_each(|sums| self.append(sums));
     }
 

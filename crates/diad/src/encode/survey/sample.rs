@@ -50,7 +50,7 @@ impl RowSample {
     pub(super) fn column(&self, index: usize) -> Vec<f64> {
         let values = self.values.iter().skip(index).step_by(self.width).copied();
         let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         values
     }
 }

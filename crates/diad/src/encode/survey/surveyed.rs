@@ -150,7 +150,7 @@ impl Surveyed {
     fn part(&self, part: TimePart, scale: Scale) -> Option<Column> {
         let (min, max) = self.parts[part as usize];
         let mut values: Vec<f64> = self.sample.iter().map(|&time| part.of(time)).collect();
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         // Parts of one time come together; the medians of all parts may never do.
         let middle = part.of(*self.sample.get(self.sample.len() / 2)?);
         let (gaps, typical) = (self.gaps(middle), Some(middle));

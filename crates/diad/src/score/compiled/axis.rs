@@ -199,7 +199,7 @@ mod tests {
             let mut nodes: Vec<f32> = (0..count)
                 .map(|i| ((random.unit() * 2.0 - 1.0) * if i % 3 == 0 { 2.0 } else { 0.01 }) as f32)
                 .collect();
-            nodes.sort_by(f32::total_cmp);
+            nodes.sort_unstable_by(f32::total_cmp);
             nodes.dedup();
             let axis = Axis::new(&nodes, false).unwrap();
             assert_eq!(axis.cells(), nodes.len() - 1);

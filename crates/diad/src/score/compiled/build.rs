@@ -10,9 +10,9 @@ use super::{Compiled, LARGEST_SHARE};
 use crate::encode::{Encoder, View};
 use crate::function::{Functions, Grid, interpolate, locate};
 use crate::model::{Model, Wiring};
+use crate::parallel;
 use crate::profile::Profile;
 use crate::score::purify::Moved;
-use crate::score::side_by_side::side_by_side;
 
 /// How the allowed error is divided: among parabolas and products that are left out.
 const FOR_PARABOLAS: f64 = 0.6;
@@ -75,7 +75,7 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let mut drafts = drafts(sources, &trees, &warps, allowed * FOR_PARABOLAS / OVERSHOOT)?;
     let sums = functions(sources, &trees, &mut drafts)?;
     let sums: Vec<_> = sums.into_iter().collect();
-    let pairs = side_by_side(&sums, || (), |(axes, [first, second]), ()| (*axes, shortest(first, second)));
+    let pairs = parallel::map_outside(&sums, &|(axes, [first, second])| (*axes, shortest(first, second)));
     let (pairs, left_out) = leave_out(pairs, allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT));
     let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
     let compiled = assemble(sources, drafts, &pairs, error + OVERSHOOT * OVERSHOOT * left_out)?;
@@ -190,7 +190,7 @@ fn drafts(sources: Sources, trees: &[Tree], warps: &[Option<Warp>], allowed: f64
         Some(Draft { own: vec![0.0; places.len()], nodes, places, error })
     };
     let axes: Vec<usize> = (0..warps.len()).collect();
-    side_by_side(&axes, || (), |&axis, ()| draft(axis)).into_iter().collect()
+    parallel::map_outside(&axes, &|&axis| draft(axis)).into_iter().collect()
 }
 
 /// The nodes an axis needs: the ends, beyond which nothing changes; those of curves and grids; values that many training
@@ -219,7 +219,7 @@ fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<
     nodes.extend(curves.flat_map(|curve| &curve.nodes));
     let sides = functions.grids.iter().flat_map(|grid| grid.features.iter().zip(&grid.nodes));
     nodes.extend(sides.filter(|(feature, _)| **feature == axis).flat_map(|(_, nodes)| nodes));
-    nodes.sort_by(f32::total_cmp);
+    nodes.sort_unstable_by(f32::total_cmp);
     nodes.dedup();
     if sources.held {
         // A curve may begin to rise beyond that cell; it goes on in one of its own.
@@ -327,7 +327,7 @@ fn give_grid(grid: &Grid, drafts: &[Draft], sums: &mut Sums) -> Option<()> {
 /// Drops the smallest products, as many as add up to no more than `allowed`; returns their sum.
 fn leave_out(mut pairs: Vec<Products>, allowed: f64) -> (Vec<Products>, f64) {
     let mut sizes: Vec<f64> = pairs.iter().flat_map(|(_, products)| products).map(|p| p.size).collect();
-    sizes.sort_by(f64::total_cmp);
+    sizes.sort_unstable_by(f64::total_cmp);
     let (mut sum, mut least) = (0.0, 0.0);
     for size in sizes {
         if sum + size > allowed {

@@ -16,9 +16,9 @@ use super::Workspace;
 use super::additive::Part;
 use super::exact::Exact;
 use super::pieces::{Pieces, Wanted};
-use super::side_by_side::side_by_side;
 use crate::encode::Encoder;
 use crate::function::Grid;
+use crate::parallel::{self, Spaces};
 use crate::profile::{Cell, Profile};
 
 /// What moving something costs, in comparison with leaving it. Of what a column says alone in a pair of independent columns, 1 / (1 + λ)
@@ -69,41 +69,38 @@ pub(super) fn moved(
         .iter()
         .flat_map(|part| part.functions.grids.iter().map(|grid| (f64::from(part.factor), grid)))
         .collect();
-    side_by_side(
-        &pairs,
-        || Workspace::new(features.len()),
-        |(columns, pieces), work| {
-            let views = features.iter().zip(0u32..).filter(|(f, _)| columns.contains(&(f.column as usize)));
-            let views: Vec<u32> = views.map(|(_, feature)| feature).collect();
-            // Of each feature, its column's side and its value at each node of the column.
-            let at_nodes: Vec<(usize, Vec<f32>)> = views
-                .iter()
-                .map(|&feature| {
-                    let column = features[feature as usize].column as usize;
-                    let original = |&node: &f32| scalers[column].original(node);
-                    let scaled =
-                        nodes[column].iter().map(original).map(|v| scalers[feature as usize].scale(v));
-                    (usize::from(column != columns[0]), scaled.collect())
-                })
-                .collect();
-            let sides = columns.map(|column| &nodes[column][..]);
-            let pair = Pair::new(profile.joint(*columns, sides), sides.map(<[f32]>::len));
-            let wanted = Wanted { pieces, features: &views };
-            let value = |point: usize, k: usize| {
-                let (side, values) = &at_nodes[k];
-                values[pair.point(point)[*side]]
-            };
-            let mut values = exact.sum_at(wanted, pair.points(), value, work);
-            for (factor, grid) in &grids {
-                let Some(sides) = sides_of(grid, &views) else { continue };
-                for (point, total) in values.iter_mut().enumerate() {
-                    let [x, y] = sides.map(|k| f64::from(value(point, k)));
-                    *total -= factor * grid.at(x, y);
-                }
+    let spaces = Spaces::default();
+    parallel::map_outside(&pairs, &|(columns, pieces)| {
+        let views = features.iter().zip(0u32..).filter(|(f, _)| columns.contains(&(f.column as usize)));
+        let views: Vec<u32> = views.map(|(_, feature)| feature).collect();
+        // Of each feature, its column's side and its value at each node of the column.
+        let at_nodes: Vec<(usize, Vec<f32>)> = views
+            .iter()
+            .map(|&feature| {
+                let column = features[feature as usize].column as usize;
+                let original = |&node: &f32| scalers[column].original(node);
+                let scaled = nodes[column].iter().map(original).map(|v| scalers[feature as usize].scale(v));
+                (usize::from(column != columns[0]), scaled.collect())
+            })
+            .collect();
+        let sides = columns.map(|column| &nodes[column][..]);
+        let pair = Pair::new(profile.joint(*columns, sides), sides.map(<[f32]>::len));
+        let value = |point: usize, k: usize| {
+            let (side, values) = &at_nodes[k];
+            values[pair.point(point)[*side]]
+        };
+        let wanted = Wanted { pieces, features: &views, value: &value };
+        let mut values =
+            spaces.with(|| Workspace::new(features.len()), |work| exact.sum_at(wanted, pair.points(), work));
+        for (factor, grid) in &grids {
+            let Some(sides) = sides_of(grid, &views) else { continue };
+            for (point, total) in values.iter_mut().enumerate() {
+                let [x, y] = sides.map(|k| f64::from(value(point, k)));
+                *total -= factor * grid.at(x, y);
             }
-            Moved { columns: *columns, values: pair.split(&values) }
-        },
-    )
+        }
+        Moved { columns: *columns, values: pair.split(&values) }
+    })
 }
 
 /// Which of some features those of a grid are, if both are among them.
