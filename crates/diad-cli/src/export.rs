@@ -37,6 +37,9 @@ pub struct Args {
     /// SQL: how many of the terms that contribute most to name for each row
     #[arg(long, value_name = "K", num_args = 0..=1, default_value_t = 0, default_missing_value = "2")]
     reasons: usize,
+    /// ONNX: also give what each term contributes, as a second output
+    #[arg(long)]
+    explain: bool,
     /// A table whose first rows, up to 1,000, are put into the file with their scores, to check the export by [default: a few made-up
     /// rows at the edges of what the model knows]
     #[arg(long, value_name = "TABLE")]
@@ -50,6 +53,8 @@ enum Form {
     Json,
     /// One statement
     Sql,
+    /// A graph of operators
+    Onnx,
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
@@ -73,14 +78,16 @@ pub fn run(args: &Args) -> Result<()> {
     let table = table.as_ref().map(|table| stoppable(table));
     let plan = Plan::new(&detector, detector.identity()?, table.as_ref().map(|table| table as &dyn Source))?;
     let bytes = match args.to {
-        Form::Json => plan.to_json()?,
+        Form::Json => plan.to_json()?.into_bytes(),
         Form::Sql => {
             let dialect = args.dialect.context("--to sql needs a --dialect")?;
             plan.to_sql(&Statement { dialect, table: &args.table, keep: &args.keep, reasons: args.reasons })?
+                .into_bytes()
         }
+        Form::Onnx => plan.to_onnx(args.explain)?,
     };
     let mut file = Pending::new(&target)?;
-    let written = file.file().write_all(bytes.as_bytes());
+    let written = file.file().write_all(&bytes);
     written.map_err(|error| file.unwritable(error))?;
     file.commit()?;
     output::tell(&format!("The score of {} is in {}.\n", shown(&args.model), shown(&args.output)))

@@ -6,6 +6,7 @@
 mod build;
 mod check;
 mod evaluate;
+mod onnx;
 mod plan;
 mod sql;
 
@@ -43,11 +44,12 @@ impl Plan {
     /// # Errors
     /// If a number is not finite.
     pub fn to_json(&self) -> Result<String> {
-        let unwritable = |error: serde_json::Error| Error::Export { reason: error.to_string() };
-        let mut text = serde_json::to_string(self).map_err(unwritable)?;
-        text.push('\n');
-        Ok(text)
+        Ok(json(self)? + "\n")
     }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::Export { reason: error.to_string() })
 }
 
 #[cfg(test)]
