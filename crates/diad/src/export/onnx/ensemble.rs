@@ -1,6 +1,7 @@
 //! Piecewise linear functions of features by one ensemble of balanced decision trees: a leaf has the value at the start of its piece, where
 //! that is, and the slope.
 
+use super::features::{Features, rows, slice};
 use super::proto::{Attribute, Graph};
 use crate::export::plan::{Curve, Side};
 
@@ -82,8 +83,12 @@ impl Nodes {
     }
 }
 
-/// The functions of the features `x`: of each what it is at the start of its piece, and what is added to that, as two matrices.
-pub fn piecewise(functions: &[Pieces], x: &str, graph: &mut Graph) -> [String; 2] {
+/// The functions of features: of each what it is at the start of its piece, and what is added to that, as two matrices with a row for each.
+pub fn piecewise(
+    functions: &[Pieces],
+    Features { x, turned, .. }: &Features,
+    graph: &mut Graph,
+) -> [String; 2] {
     let (mut nodes, count) = (Nodes::default(), functions.len());
     for (tree, function) in functions.iter().enumerate() {
         nodes.add(tree, function.column, count, &function.pieces, &mut 0);
@@ -118,9 +123,9 @@ pub fn piecewise(functions: &[Pieces], x: &str, graph: &mut Graph) -> [String; 2
         ("target_weights", Attribute::Floats(weights)),
     ];
     let found = graph.ml("TreeEnsembleRegressor", &[x], &attributes);
-    let columns = |k: usize| (k * count..(k + 1) * count).collect::<Vec<usize>>();
-    let [start, node, slope] = [0, 1, 2].map(|k| super::features::pick(graph, &found, &columns(k)));
-    let own = super::features::pick(graph, x, &functions.iter().map(|f| f.column).collect::<Vec<_>>());
+    let found = graph.op("Transpose", &[&found], &[]);
+    let [start, node, slope] = [0, 1, 2].map(|k| slice(graph, &found, k * count..(k + 1) * count));
+    let own = rows(graph, turned, &functions.iter().map(|function| function.column).collect::<Vec<_>>());
     let far = graph.op("Sub", &[&own, &node], &[]);
     let rise = graph.op("Mul", &[&far, &slope], &[]);
     [start, rise]

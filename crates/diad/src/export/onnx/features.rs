@@ -7,11 +7,13 @@ use crate::table::MISSING;
 
 /// The features of a graph.
 pub struct Features {
-    /// All of them, in single precision.
+    /// All of them, in single precision, a row for each row of the table.
     pub x: String,
+    /// The same, a column for each row of the table, so that what follows moves whole rows of it.
+    pub turned: String,
     /// Where each feature of the plan is among them.
     pub place: Vec<usize>,
-    /// What odd cells add, a column for each of `of`, in double precision.
+    /// What odd cells add, a row for each of `of`, in double precision.
     pub penalties: Option<String>,
     /// The inputs of the penalties.
     pub of: Vec<usize>,
@@ -43,9 +45,13 @@ pub fn features(plan: &Plan, graph: &mut Graph) -> Features {
     made.categories(&used);
     let Maker { parts, place, penalties, .. } = made;
     let x = concat(graph, &parts);
+    let turned = graph.op("Transpose", &[&x], &[]);
     let (of, columns): (Vec<Vec<usize>>, Vec<String>) = penalties.into_iter().unzip();
-    let penalties = (!columns.is_empty()).then(|| concat(graph, &columns));
-    Features { x, place, penalties, of: of.concat() }
+    let penalties = (!columns.is_empty()).then(|| {
+        let all = concat(graph, &columns);
+        graph.op("Transpose", &[&all], &[])
+    });
+    Features { x, turned, place, penalties, of: of.concat() }
 }
 
 /// Columns side by side.
@@ -63,6 +69,19 @@ pub fn concat(graph: &mut Graph, parts: &[String]) -> String {
 pub fn pick(graph: &mut Graph, matrix: &str, columns: &[usize]) -> String {
     let columns = graph.ints(&[columns.len()], columns);
     graph.op("Gather", &[matrix, &columns], &[("axis", Attribute::Int(1))])
+}
+
+/// Some rows of a matrix.
+pub fn rows(graph: &mut Graph, matrix: &str, rows: &[usize]) -> String {
+    let rows = graph.ints(&[rows.len()], rows);
+    graph.op("Gather", &[matrix, &rows], &[("axis", Attribute::Int(0))])
+}
+
+/// Rows of a matrix that follow each other.
+pub fn slice(graph: &mut Graph, matrix: &str, rows: std::ops::Range<usize>) -> String {
+    let ends = [rows.start, rows.end].map(|end| graph.ints(&[1], &[end]));
+    let axis = graph.ints(&[1], &[0]);
+    graph.op("Slice", &[matrix, &ends[0], &ends[1], &axis], &[])
 }
 
 struct Maker<'a> {

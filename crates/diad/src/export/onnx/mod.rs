@@ -7,10 +7,10 @@ mod proto;
 use super::plan::{Grid, Plan, Tree};
 use crate::{Error, Result};
 use ensemble::{Pieces, piecewise};
-use features::{Features, concat, features, pick};
+use features::{Features, features, rows, slice};
 use proto::{Attribute, Element, Graph};
 
-/// Functions as columns of a matrix, and the terms they belong to.
+/// Functions as rows of a matrix with a column for each row of the table, and the terms they belong to.
 struct Values {
     matrix: String,
     terms: Vec<usize>,
@@ -57,28 +57,26 @@ impl Plan {
 
     /// The sum of everything.
     fn score_alone(&self, values: &[Values], graph: &mut Graph) {
-        let axes = graph.ints(&[1], &[1]);
+        let axes = graph.ints(&[1], &[0]);
         let mut total = graph.doubles(&[1], &[self.base]);
-        for (index, Values { matrix, .. }) in values.iter().enumerate() {
+        for Values { matrix, .. } in values {
             let sum = graph.op("ReduceSum", &[matrix, &axes], &[("keepdims", Attribute::Int(1))]);
-            if index + 1 == values.len() {
-                graph.node(("", "Add"), &[&total, &sum], "score", &[]);
-            } else {
-                total = graph.op("Add", &[&total, &sum], &[]);
-            }
+            total = graph.op("Add", &[&total, &sum], &[]);
         }
+        graph.node(("", "Transpose"), &[&total], "score", &[]);
     }
 
     /// The contribution of each term, and their sum.
     fn explained(&self, values: &[Values], graph: &mut Graph) {
-        let width = self.terms.len();
-        let matrices: Vec<String> = values.iter().map(|values| values.matrix.clone()).collect();
-        let all = concat(graph, &matrices);
+        let matrices: Vec<&str> = values.iter().map(|values| values.matrix.as_str()).collect();
+        let all = graph.op("Concat", &matrices, &[("axis", Attribute::Int(0))]);
         let terms: Vec<usize> = values.iter().flat_map(|values| values.terms.iter().copied()).collect();
-        let mut belongs = vec![0.0; terms.len() * width];
-        terms.iter().enumerate().for_each(|(row, term)| belongs[row * width + term] = 1.0);
-        let belongs = graph.doubles(&[terms.len(), width], &belongs);
-        let sums = graph.op("MatMul", &[&all, &belongs], &[]);
+        let (width, count) = (self.terms.len(), terms.len());
+        let mut belongs = vec![0.0; width * count];
+        terms.iter().enumerate().for_each(|(column, term)| belongs[term * count + column] = 1.0);
+        let belongs = graph.doubles(&[width, count], &belongs);
+        let sums = graph.op("MatMul", &[&belongs, &all], &[]);
+        let sums = graph.op("Transpose", &[&sums], &[]);
         let means: Vec<f64> = self.terms.iter().map(|term| term.mean).collect();
         let means = graph.doubles(&[1, width], &means);
         graph.node(("", "Sub"), &[&sums, &means], "contributions", &[]);
@@ -103,12 +101,11 @@ impl Plan {
         if functions.is_empty() {
             return Vec::new();
         }
-        let [start, rise] = piecewise(&functions, &found.x, graph);
+        let [start, rise] = piecewise(&functions, found, graph);
         let (sides, all) = (self.sides.len(), functions.len());
         let mut values = Vec::new();
         if all > sides {
-            let columns: Vec<usize> = (sides..all).collect();
-            let parts = [&start, &rise].map(|matrix| pick(graph, matrix, &columns));
+            let parts = [&start, &rise].map(|matrix| slice(graph, matrix, sides..all));
             values.push(Values { matrix: graph.op("Add", &[&parts[0], &parts[1]], &[]), terms });
         }
         values.extend(self.grids([&start, &rise], graph));
@@ -118,11 +115,11 @@ impl Plan {
     /// All grids: of each the cell, and the four numbers that a function has there that is linear in either place.
     fn grids(&self, [start, share]: [&str; 2], graph: &mut Graph) -> Option<Values> {
         let (mut table, mut offsets, mut across, mut terms) =
-            ([const { Vec::new() }; 4], Vec::new(), Vec::new(), Vec::new());
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut sides = [Vec::new(), Vec::new()];
         for (index, term) in self.terms.iter().enumerate() {
             for grid in &term.grids {
-                offsets.push(table[0].len() as f64);
+                offsets.push((table.len() / 4) as f64);
                 across.push(self.sides[grid.sides[1]].places() as f64);
                 (0..2).for_each(|k| sides[k].push(grid.sides[k]));
                 self.cells(grid, &mut table);
@@ -133,16 +130,21 @@ impl Plan {
         if count == 0 {
             return None;
         }
-        let [i, j] = sides.each_ref().map(|sides| pick(graph, start, sides));
-        let [a, b] = sides.each_ref().map(|sides| pick(graph, share, sides));
-        let (across, offsets) = (graph.floats(&[1, count], &across), graph.floats(&[1, count], &offsets));
+        let [i, j] = sides.each_ref().map(|sides| rows(graph, start, sides));
+        let [a, b] = sides.each_ref().map(|sides| rows(graph, share, sides));
+        let (across, offsets) = (graph.floats(&[count, 1], &across), graph.floats(&[count, 1], &offsets));
         let row = graph.op("Mul", &[&i, &across], &[]);
         let cell = graph.op("Add", &[&row, &j], &[]);
         let cell = graph.op("Add", &[&cell, &offsets], &[]);
         let cell = graph.op("Cast", &[&cell], &[("to", Attribute::Int(6))]);
-        let [c, by_a, by_b, by_both] = table.map(|values| {
-            let values = graph.floats(&[values.len()], &values);
-            graph.op("Gather", &[&values, &cell], &[("axis", Attribute::Int(0))])
+        // Four numbers at a time are found as fast as one.
+        let cells = table.len() / 4;
+        let table = graph.floats(&[cells, 4], &table);
+        let found = graph.op("Gather", &[&table, &cell], &[("axis", Attribute::Int(0))]);
+        let turned = graph.op("Transpose", &[&found], &[("perm", Attribute::Ints(vec![2, 0, 1]))]);
+        let [c, by_a, by_b, by_both] = [0, 1, 2, 3].map(|k| {
+            let index = graph.ints(&[], &[k]);
+            graph.op("Gather", &[&turned, &index], &[("axis", Attribute::Int(0))])
         });
         let twice = graph.op("Mul", &[&a, &by_both], &[]);
         let along = graph.op("Add", &[&by_b, &twice], &[]);
@@ -153,17 +155,14 @@ impl Plan {
     }
 
     /// A cell for each node of a grid: its value, and how it changes towards the next ones. At the last places nothing changes.
-    fn cells(&self, grid: &Grid, table: &mut [Vec<f64>; 4]) {
+    fn cells(&self, grid: &Grid, table: &mut Vec<f64>) {
         let [down, across] = grid.sides.map(|side| self.sides[side].places());
         let value = |i: usize, j: usize| grid.values[i.min(down - 1) * across + j.min(across - 1)];
         for i in 0..down {
             for j in 0..across {
                 let (here, below, beside) = (value(i, j), value(i + 1, j), value(i, j + 1));
                 let both = value(i + 1, j + 1) - below - beside + here;
-                [here, below - here, beside - here, both]
-                    .iter()
-                    .zip(&mut *table)
-                    .for_each(|(v, t)| t.push(*v));
+                table.extend([here, below - here, beside - here, both]);
             }
         }
     }
@@ -186,15 +185,15 @@ impl Plan {
         let count = trees.len();
         let (least, most) = (graph.floats(&[], &[-1.0]), graph.floats(&[], &[1.0]));
         let two = graph.floats(&[1], &[2.0]);
-        let cut = graph.op("Clip", &[&found.x, &least, &most], &[]);
+        let cut = graph.op("Clip", &[&found.turned, &least, &most], &[]);
         // All splits at once: the first of all trees, then the second of all trees, and so on.
         let splits = || (0..depth).flat_map(|k| trees.iter().map(move |tree| (k, *tree)));
         let columns: Vec<usize> = splits().map(|(k, tree)| found.place[tree.features[k % 2]]).collect();
         let thresholds: Vec<f64> = splits().map(|(k, tree)| tree.thresholds[k]).collect();
         let steepness: Vec<f64> = splits().map(|(k, tree)| tree.steepness[k]).collect();
         let (thresholds, steepness) =
-            (graph.floats(&[1, depth * count], &thresholds), graph.floats(&[1, depth * count], &steepness));
-        let x = pick(graph, &cut, &columns);
+            (graph.floats(&[depth * count, 1], &thresholds), graph.floats(&[depth * count, 1], &steepness));
+        let x = rows(graph, &cut, &columns);
         let u = graph.op("Sub", &[&x, &thresholds], &[]);
         let u = graph.op("Mul", &[&u, &steepness], &[]);
         let u = graph.op("Clip", &[&u, &least, &most], &[]);
@@ -202,17 +201,12 @@ impl Plan {
         let root = graph.op("Sub", &[&two, &square], &[]);
         let root = graph.op("Sqrt", &[&root], &[]);
         let splits = graph.op("Mul", &[&u, &root], &[]);
-        let axis = graph.ints(&[1], &[1]);
-        let splits: Vec<String> = (0..depth)
-            .map(|k| {
-                let ends = [k * count, (k + 1) * count].map(|end| graph.ints(&[1], &[end]));
-                graph.op("Slice", &[&splits, &ends[0], &ends[1], &axis], &[])
-            })
-            .collect();
+        let splits: Vec<String> =
+            (0..depth).map(|k| slice(graph, &splits, k * count..(k + 1) * count)).collect();
         let mut parts: Vec<String> = (0..1 << depth)
             .map(|set| {
                 graph
-                    .floats(&[1, count], &trees.iter().map(|tree| tree.coefficients[set]).collect::<Vec<_>>())
+                    .floats(&[count, 1], &trees.iter().map(|tree| tree.coefficients[set]).collect::<Vec<_>>())
             })
             .collect();
         for split in &splits {
