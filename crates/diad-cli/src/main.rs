@@ -15,6 +15,7 @@ mod drift;
 mod edit;
 mod eval;
 mod explain;
+mod export;
 mod fit;
 mod info;
 mod input;
@@ -115,6 +116,7 @@ enum Command {
     Drift(drift::Args),
     Next(next::Args),
     Edit(edit::Args),
+    Export(export::Args),
     Inspect(inspect::Args),
     Info(info::Args),
     Demo(demo::Args),
@@ -166,6 +168,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Drift(args) => drift::run(&args),
         Command::Next(args) => next::run(&args),
         Command::Edit(args) => edit::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -40,7 +40,7 @@ pub use error::{Error, Result};
 pub use file::{FileSource, read_stream};
 pub use formats::{FORMATS, FORMATS_IN_FULL};
 pub use moment::seconds;
-pub use notation::{DateOrder, Notation};
+pub use notation::{DateOrder, MISSING, Notation, TRUTHS, is_whole};
 pub use select::{ReadAs, Selection};
 use source::batch_rows;
 pub use source::{About, BATCH_ROWS, Reader, Shared, Source, Version};

@@ -52,11 +52,11 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// Pairs of words for no and yes.
-const TRUTHS: [[&str; 2]; 5] = [["false", "true"], ["no", "yes"], ["f", "t"], ["n", "y"], ["off", "on"]];
+/// Pairs of words for no and yes, in any case.
+pub const TRUTHS: [[&str; 2]; 5] = [["false", "true"], ["no", "yes"], ["f", "t"], ["n", "y"], ["off", "on"]];
 
-/// What a missing value may be written as, apart from an empty cell.
-const MISSING: [&str; 15] = [
+/// What a missing value may be written as, in any case, apart from an empty cell.
+pub const MISSING: [&str; 15] = [
     "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "nat", "\\n", "n.a.", "(null)", "-nan", "#na",
     "#n/a n/a",
 ];
@@ -168,7 +168,8 @@ fn whole(cell: &str) -> &str {
     }
 }
 
-fn is_whole(text: &str) -> bool {
+/// Whether a text is a whole number, so that the same text with `.0` behind it means it as well.
+pub fn is_whole(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -8,6 +8,7 @@ mod edit;
 pub mod encode;
 mod error;
 pub mod explain;
+pub mod export;
 mod fit;
 mod function;
 pub mod metrics;

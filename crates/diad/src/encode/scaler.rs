@@ -74,6 +74,11 @@ impl Scaler {
         Self { gap, ..self }
     }
 
+    /// What becomes -1 and what becomes 1, on the asinh scale if it is one.
+    pub(crate) fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
     /// A value of the column to a value of the model.
     #[inline]
     pub fn scale(&self, value: f64) -> f32 {

@@ -102,6 +102,12 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A score that cannot be exported.
+    #[error("cannot export the model: {reason}")]
+    Export {
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// A budget of alerts for a table that spans no time.
     #[error(
         "the rows span no time, which {rule} needs; name a column of times that differ, or give another rule"

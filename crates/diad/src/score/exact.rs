@@ -5,12 +5,14 @@ use std::ops::Range;
 use super::additive::{Additive, Part};
 use super::lookup::Lookup;
 use super::{Detector, Workspace, add};
+use crate::Result;
 use crate::encode::Matrix;
 use crate::function::Functions;
 use crate::kernel::{Isa, LANES, Lane};
 use crate::metrics::mean_and_deviation;
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Wiring};
 use crate::parallel::{self, Spaces};
+use crate::table::Table;
 
 /// A score as the exact engine computes it. Borrows everything, so that a component of a score, or the same score with other
 /// trees, is evaluated without a detector of its own.
@@ -117,6 +119,16 @@ impl Detector {
             shift: self.additive.shift,
             held: self.held,
         }
+    }
+
+    /// Exact scores of the rows of a table, whichever engine the detector uses.
+    pub(crate) fn score_exactly(&self, table: &Table) -> Result<Vec<f32>> {
+        let (found, scalers) = (self.find(table)?, self.scalers());
+        let mut scores = vec![0.0; table.rows()];
+        let fill = |block: &mut Block<f32>, rows| self.fill_block(block, &found.columns, &scalers, rows);
+        self.exact().score_blocks(self.encoder.features().len(), &mut scores, fill);
+        self.add_odd(&found, &mut scores);
+        Ok(scores)
     }
 
     /// Exact scores of encoded rows, one for each.

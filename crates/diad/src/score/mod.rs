@@ -272,7 +272,6 @@ impl Detector {
     }
 
     /// What flows where among the trees.
-    #[cfg(test)]
     pub(crate) fn wiring(&self) -> &Wiring<f32> {
         &self.wiring
     }

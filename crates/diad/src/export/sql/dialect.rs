@@ -1,0 +1,255 @@
+//! Where dialects of SQL differ.
+
+use crate::{Error, Result};
+
+/// A dialect of SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// DuckDB.
+    Duckdb,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite with its mathematical functions.
+    Sqlite,
+    /// Spark SQL 3.4 or newer.
+    Spark,
+    /// Snowflake.
+    Snowflake,
+    /// BigQuery.
+    Bigquery,
+    /// SQL Server 2022 or newer.
+    Tsql,
+}
+
+use Dialect::{Bigquery, Duckdb, Postgres, Snowflake, Spark, Sqlite, Tsql};
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Self; 7] = [Duckdb, Postgres, Sqlite, Spark, Snowflake, Bigquery, Tsql];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Duckdb => "duckdb",
+            Postgres => "postgres",
+            Sqlite => "sqlite",
+            Spark => "spark",
+            Snowflake => "snowflake",
+            Bigquery => "bigquery",
+            Tsql => "tsql",
+        }
+    }
+
+    /// Most columns that an intermediate result may have.
+    pub(super) fn most_columns(self) -> usize {
+        match self {
+            Postgres => 1600,
+            Sqlite => 1900,
+            _ => 2000,
+        }
+    }
+
+    /// A name of a column or table.
+    ///
+    /// # Errors
+    /// If the dialect has no way to write it.
+    pub(super) fn identifier(self, name: &str) -> Result<String> {
+        let unwritable = name.is_empty()
+            || name.contains('\0')
+            || (self == Bigquery && name.chars().any(|c| c.is_control()));
+        if unwritable {
+            let name = crate::table::quoted(name);
+            let reason =
+                format!("{} has no name such as {name}; rename the column and train again", self.name());
+            return Err(Error::Export { reason });
+        }
+        Ok(match self {
+            Duckdb | Postgres | Sqlite | Snowflake => format!("\"{}\"", name.replace('"', "\"\"")),
+            Spark => format!("`{}`", name.replace('`', "``")),
+            Bigquery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
+            Tsql => format!("[{}]", name.replace(']', "]]")),
+        })
+    }
+
+    /// The name of a table: as it is if it is plain, possibly with dots, and quoted as a whole otherwise.
+    ///
+    /// # Errors
+    /// As [`Dialect::identifier`].
+    pub(super) fn table(self, name: &str) -> Result<String> {
+        let word = |word: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(plain)
+        };
+        if name.split('.').all(word) { Ok(name.to_owned()) } else { self.identifier(name) }
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// If the dialect has no way to write it.
+    pub(super) fn text(self, text: &str) -> Result<String> {
+        if text.contains('\0') {
+            let reason =
+                "a category contains the character NUL, which SQL cannot hold; replace it and train again";
+            return Err(Error::Export { reason: reason.to_owned() });
+        }
+        let doubled = || text.replace('\'', "''");
+        Ok(match self {
+            Duckdb | Postgres | Sqlite => format!("'{}'", doubled()),
+            Tsql => format!("N'{}'", doubled()),
+            Snowflake | Spark | Bigquery => {
+                let escaped = text.replace('\\', "\\\\").replace('\'', "\\'");
+                format!("'{}'", escaped.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t"))
+            }
+        })
+    }
+
+    pub(super) fn double(self) -> &'static str {
+        match self {
+            Postgres => "double precision",
+            Sqlite => "REAL",
+            Bigquery => "FLOAT64",
+            Tsql => "FLOAT",
+            _ => "DOUBLE",
+        }
+    }
+
+    /// A number of a column. SQLite has texts in columns of numbers, which no cast refuses.
+    pub(super) fn number(self, column: &str) -> String {
+        match self {
+            Sqlite => format!(
+                "CASE typeof({column}) WHEN 'text' THEN 9e999 WHEN 'blob' THEN 9e999 ELSE CAST({column} AS REAL) END"
+            ),
+            _ => format!("CAST({column} AS {})", self.double()),
+        }
+    }
+
+    /// Whether a number is none, where the dialect has such numbers.
+    pub(super) fn is_nan(self, number: &str) -> Option<String> {
+        match self {
+            Duckdb | Spark => Some(format!("isnan({number})")),
+            Postgres => Some(format!("{number}='NaN'::float8")),
+            Snowflake => Some(format!("{number}='NaN'::FLOAT")),
+            Bigquery => Some(format!("IS_NAN({number})")),
+            Sqlite | Tsql => None,
+        }
+    }
+
+    /// Seconds since the start of 1970, of a column of times. The hour is the one that is written.
+    pub(super) fn seconds(self, column: &str) -> String {
+        match self {
+            Duckdb => format!("epoch(CAST({column} AS TIMESTAMP))"),
+            Postgres => format!("CAST(extract(epoch FROM CAST({column} AS timestamp)) AS double precision)"),
+            Sqlite => format!(
+                "CASE typeof({column}) WHEN 'text' THEN \
+                 CAST(strftime('%s',{column}) AS REAL)+(CAST(strftime('%f',{column}) AS REAL)-CAST(strftime('%S',{column}) AS REAL)) \
+                 ELSE CAST({column} AS REAL) END"
+            ),
+            Spark => format!(
+                "timestampdiff(MICROSECOND,TIMESTAMP_NTZ'1970-01-01 00:00:00',CAST({column} AS TIMESTAMP_NTZ))/1e6"
+            ),
+            Snowflake => format!("DATE_PART(epoch_microsecond,CAST({column} AS TIMESTAMP_NTZ))/1e6"),
+            Bigquery => {
+                format!("DATETIME_DIFF(CAST({column} AS DATETIME),DATETIME '1970-01-01',MICROSECOND)/1e6")
+            }
+            Tsql => format!("DATEDIFF_BIG(MICROSECOND,'19700101',CAST({column} AS DATETIME2))/1e6"),
+        }
+    }
+
+    /// The text of a column, without white space around it if `trimmed`.
+    pub(super) fn trimmed(self, column: &str, trimmed: bool) -> String {
+        let kind = match self {
+            Postgres | Sqlite => "text",
+            Spark | Bigquery => "STRING",
+            Tsql => "NVARCHAR(4000)",
+            _ => "VARCHAR",
+        };
+        let text = format!("CAST({column} AS {kind})");
+        let spaces = match self {
+            Sqlite => "char(32,9,10,13)",
+            Duckdb => "chr(32)||chr(9)||chr(10)||chr(13)",
+            Postgres => "E' \\t\\n\\r'",
+            Tsql => "CHAR(32)+CHAR(9)+CHAR(10)+CHAR(13)",
+            _ => "' \\t\\n\\r'",
+        };
+        let text = match self {
+            _ if !trimmed => text,
+            Spark => format!("trim(BOTH {spaces} FROM {text})"),
+            Postgres => format!("btrim({text},{spaces})"),
+            Tsql => format!("TRIM({spaces} FROM {text})"),
+            _ => format!("trim({text},{spaces})"),
+        };
+        // Elsewhere texts are equal only if they are the same.
+        if self == Tsql { format!("{text} COLLATE Latin1_General_BIN2") } else { text }
+    }
+
+    pub(super) fn ln(self) -> &'static str {
+        if self == Tsql { "LOG" } else { "ln" }
+    }
+
+    /// A number of size at most 1e30 in single precision, as a double. Where there is no such type: 24 bits of it, by the
+    /// splitting of Veltkamp.
+    pub(super) fn single(self, number: &str) -> String {
+        match self {
+            Duckdb | Spark => format!("CAST(CAST({number} AS FLOAT) AS DOUBLE)"),
+            Postgres => format!("{number}::real::double precision"),
+            Tsql => format!("CAST(CAST({number} AS REAL) AS FLOAT)"),
+            Sqlite | Snowflake | Bigquery => {
+                format!("({number}*536870913e0-({number}*536870913e0-{number}))")
+            }
+        }
+    }
+
+    pub(super) fn whole(self, number: &str) -> String {
+        let kind = if self == Bigquery { "INT64" } else { "INTEGER" };
+        format!("CAST({number} AS {kind})")
+    }
+
+    /// The largest of some numbers.
+    pub(super) fn greatest(self, numbers: &[String]) -> String {
+        match numbers {
+            [one] => one.clone(),
+            _ if self == Sqlite => format!("max({})", numbers.join(",")),
+            _ => format!("greatest({})", numbers.join(",")),
+        }
+    }
+
+    /// A stage of the statement that is computed before the next one looks at it, so that no expression is repeated.
+    pub(super) fn stage(self, name: &str, body: &str) -> String {
+        match self {
+            Duckdb => format!("{name} AS NOT MATERIALIZED ({body})"),
+            Sqlite => format!("{name} AS MATERIALIZED ({body})"),
+            Postgres => format!("{name} AS NOT MATERIALIZED ({body} OFFSET 0)"),
+            _ => format!("{name} AS ({body})"),
+        }
+    }
+
+    /// Numbers of `width` digits one after another, and the piece of them that starts after `start` and has so many.
+    pub(super) fn digits(self, numbers: &[u64], width: usize, start: &str, count: usize) -> String {
+        if self == Postgres {
+            let kind = if width > 9 { "bigint" } else { "int" };
+            let list: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            return format!("('{{{}}}'::{kind}[])[{start}+1:{start}+{count}]", list.join(","));
+        }
+        let text: String = numbers.iter().map(|number| format!("{number:0width$}")).collect();
+        let length = count * width;
+        match self {
+            // Of bytes, a piece is found without counting the characters before it.
+            Sqlite => format!("CAST(substr(CAST('{text}' AS BLOB),({start})*{width}+1,{length}) AS TEXT)"),
+            Tsql => format!("SUBSTRING('{text}',({start})*{width}+1,{length})"),
+            _ => format!("substr('{text}',({start})*{width}+1,{length})"),
+        }
+    }
+
+    /// A number of a piece that [`Dialect::digits`] gave.
+    pub(super) fn digit(self, piece: &str, width: usize, index: usize) -> String {
+        let kind = match self {
+            Postgres => return format!("{piece}[{}]", index + 1),
+            Bigquery => "INT64",
+            _ if width > 9 => "BIGINT",
+            _ => "INTEGER",
+        };
+        let function = if self == Tsql { "SUBSTRING" } else { "substr" };
+        format!("CAST({function}({piece},{},{width}) AS {kind})", index * width + 1)
+    }
+}

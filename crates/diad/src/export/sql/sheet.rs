@@ -1,0 +1,134 @@
+//! Columns computed from columns, in stages: a stage may look at what the one before it has.
+
+use std::collections::BTreeSet;
+
+use super::dialect::Dialect;
+
+/// A column of the sheet.
+pub type Col = usize;
+
+/// Columns in the making.
+#[derive(Debug, Default)]
+pub struct Sheet {
+    columns: Vec<Made>,
+}
+
+#[derive(Debug)]
+struct Made {
+    name: String,
+    text: String,
+    uses: Vec<Col>,
+    stage: usize,
+}
+
+impl Sheet {
+    /// A column whose name starts with a letter, computed no earlier than in a stage.
+    pub fn add(&mut self, letter: char, least: usize, uses: &[Col], text: String) -> Col {
+        let stage = uses.iter().map(|&used| self.columns[used].stage + 1).max().unwrap_or(1).max(least);
+        let name = format!("{letter}{}", self.columns.len());
+        self.columns.push(Made { name, text, uses: uses.to_vec(), stage });
+        self.columns.len() - 1
+    }
+
+    /// The name of a column.
+    pub fn name(&self, column: Col) -> &str {
+        &self.columns[column].name
+    }
+
+    /// The stage of a column.
+    pub fn stage(&self, column: Col) -> usize {
+        self.columns[column].stage
+    }
+
+    /// How many columns are known from some stage on, if later ones need all of these.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The stages as parts of a statement, and the name of the last one, which has the `wanted` columns.
+    pub fn stages(&self, dialect: Dialect, table: &str, wanted: &[Col]) -> (Vec<String>, String) {
+        let last = wanted.iter().map(|&column| self.columns[column].stage).max().unwrap_or(1);
+        let mut needed: BTreeSet<Col> = wanted.iter().copied().collect();
+        let mut stages = Vec::new();
+        for stage in (1..=last).rev() {
+            let from = if stage == 1 { table.to_owned() } else { format!("d{}", stage - 1) };
+            let mut before = BTreeSet::new();
+            let list: Vec<String> = (needed.iter())
+                .map(|&column| {
+                    let Made { name, text, uses, stage: own } = &self.columns[column];
+                    if *own == stage {
+                        before.extend(uses.iter().copied());
+                        return format!("{text} AS {name}");
+                    }
+                    before.insert(column);
+                    name.clone()
+                })
+                .collect();
+            let body = format!("SELECT {}\nFROM {from}", list.join(",\n"));
+            stages.push(dialect.stage(&format!("d{stage}"), &body));
+            needed = before;
+        }
+        stages.reverse();
+        (stages, format!("d{last}"))
+    }
+}
+
+/// A number with so many significant digits at most, always as a floating-point one.
+pub fn number(value: f64, digits: usize) -> String {
+    let text = format!("{:.*e}", digits - 1, value);
+    short(&text)
+}
+
+/// A number to the last bit.
+pub fn exactly(value: f64) -> String {
+    short(&format!("{value:e}"))
+}
+
+/// A number within `error`.
+pub fn within(value: f64, error: f64) -> String {
+    let digits = if value == 0.0 { 1.0 } else { (value.abs() / error).log10().ceil() + 1.0 };
+    if digits >= 17.0 { exactly(value) } else { number(value, digits.max(1.0) as usize) }
+}
+
+/// `1.2300e-5` as `123e-7`.
+fn short(text: &str) -> String {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let exponent = exponent.parse::<i32>().unwrap_or(0) - fraction.len() as i32;
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() { "0e0".to_owned() } else { format!("{sign}{digits}e{exponent}") }
+}
+
+/// A number as something that is added.
+pub fn plus(number: &str) -> String {
+    if number.starts_with('-') { number.to_owned() } else { format!("+{number}") }
+}
+
+/// A number as something that is subtracted.
+pub fn minus(number: &str) -> String {
+    match number.strip_prefix('-') {
+        Some(size) => format!("+{size}"),
+        None => format!("-{number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_floating_point() {
+        assert_eq!(number(0.000_012_300_4, 3), "123e-7");
+        assert_eq!(number(-5.0, 9), "-5e0");
+        assert_eq!(number(0.0, 9), "0e0");
+        assert_eq!(exactly(0.1), "1e-1");
+        assert_eq!(within(0.123_456_789, 1e-4), "12346e-5");
+        assert_eq!(minus("-5e0"), "+5e0");
+        for value in [1.7976931348623157e308, 5e-324, -0.1, 12345.678] {
+            assert_eq!(exactly(value).parse::<f64>().unwrap(), value);
+        }
+    }
+}
