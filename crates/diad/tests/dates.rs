@@ -77,8 +77,7 @@ fn single_dates_far_away_in_the_training_rows_stand_out() {
     }
     // The others are not stretched by it: the first and the last day of the year are days as all others.
     let explainer = Explainer::new(&detector);
-    let column =
-        detector.encoder().columns().iter().position(|column| column.name == "paid").unwrap();
+    let column = detector.encoder().columns().iter().position(|column| column.name == "paid").unwrap();
     let term = explainer.find(&[column]).unwrap();
     let at = |day: f64| explainer.evaluate(term, &[&[day]])[0];
     assert!((at(START) - at(START + 180.0)).abs() < 1e-3 && at(START + 500.0) - at(START) < 1e-3);
