@@ -21,6 +21,7 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test      Run every check: formatting, lints, tests, documentation and its examples, and the Python package
   python    Build the Python package into a new virtual environment and test it there
+  engines   Test the Python package in Spark, on a cluster of this machine, and in DuckDB; needs Java
   wheel     Build the Python package as it is published, and test it without Rust; with --no-test, build only
   site      Build the documentation as a web site in target/site/html
   settings  Write docs/settings.md and the arguments of the Python package from the declared settings
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         }
         Some("test") => test(),
         Some("python") => python::run(),
+        Some("engines") => python::engines(),
         Some("wheel") => wheel::run(&env::args().skip(2).collect::<Vec<_>>()),
         Some("site") => site::run(),
         Some("settings") => settings(),

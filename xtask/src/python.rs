@@ -29,6 +29,9 @@ pub const TESTED_WITH: [&str; 13] = [
     "ipykernel",
 ];
 
+/// What the tests in engines need. Spark's functions of pandas do not work with pandas 3.
+const ENGINES: [&str; 6] = ["numpy", "pandas<3", "pyarrow", "duckdb>=2", "pyspark[connect]>=4", "pytest"];
+
 /// A virtual environment.
 pub struct Environment {
     folder: PathBuf,
@@ -119,8 +122,24 @@ impl Environment {
 
 /// Builds and tests.
 pub fn run() -> Result<()> {
-    let environment = Environment::new(&target().join("python"))?;
-    environment.install(&[&[MATURIN], &TESTED_WITH[..]].concat())?;
-    environment.install_diad()?;
+    let environment = install("python", &TESTED_WITH)?;
     environment.test(&target().join("debug/diad"), &[])
+}
+
+/// Builds, and tests in Spark and DuckDB.
+pub fn engines() -> Result<()> {
+    if find("java").is_none() {
+        install_packages("the tests in Spark", &["openjdk-17-jre-headless"])?;
+    }
+    let environment = install("engines", &ENGINES)?;
+    let tests = ["tests/test_duckdb.py", "tests/test_spark.py", "tests/test_cluster.py"];
+    environment.test(&target().join("debug/diad"), &[&["-m", "cluster or not cluster"], &tests[..]].concat())
+}
+
+/// Builds the package into a new virtual environment, with other packages.
+fn install(name: &str, packages: &[&str]) -> Result<Environment> {
+    let environment = Environment::new(&target().join(name))?;
+    environment.install(&[&[MATURIN], packages].concat())?;
+    environment.install_diad()?;
+    Ok(environment)
 }

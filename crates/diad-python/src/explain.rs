@@ -240,7 +240,7 @@ impl Model {
 }
 
 impl Model {
-    fn explain<T: Send>(
+    pub fn explain<T: Send>(
         &self,
         py: Python<'_>,
         ask: impl FnOnce(&Explainer<'_>) -> diad::Result<T> + Send,
@@ -254,7 +254,7 @@ impl Model {
 
     /// The terms, worked out once. Two threads may both do it, and the first to end is kept: one must not wait for the other
     /// while it runs tasks of the other.
-    fn explainer(&self) -> &Explainer<'_> {
+    pub fn explainer(&self) -> &Explainer<'_> {
         if self.explained.get().is_none() {
             let _ = self
                 .explained

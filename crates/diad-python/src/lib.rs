@@ -3,6 +3,7 @@
 // A test program would have to link Python itself. What is here is tested from Python, in `tests/`.
 #![cfg(not(test))]
 
+mod engine;
 mod error;
 mod explain;
 mod input;
@@ -19,6 +20,7 @@ fn _diad(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("FIT_SETTINGS", settings::described(diad::Params::declared()))?;
     let tuning = diad::Learner::declared().into_iter().map(|(setting, _)| setting);
     module.add("TUNE_SETTINGS", settings::described(tuning))?;
+    module.add("SEVERITIES", diad::calibrate::Severity::CUTS.map(|(severity, _)| severity.name()))?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(input::hold, module)?)?;
     module.add_function(wrap_pyfunction!(input::take, module)?)?;

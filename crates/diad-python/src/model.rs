@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use diad::calibrate::Rarities;
 use diad::encode::{Column, Encoder, Kind};
 use diad::{Detector, Error, Labelled, metrics};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -25,11 +26,18 @@ pub struct Model {
     names: Option<Vec<String>>,
     /// The terms, worked out when they are first asked for.
     pub explained: OnceLock<Explained>,
+    /// How rare scores are, likewise.
+    pub rarities: OnceLock<Rarities>,
 }
 
 impl Model {
     fn new(detector: Detector, names: Option<Vec<String>>) -> Self {
-        Self { detector: Arc::new(detector), names, explained: OnceLock::new() }
+        Self { detector: Arc::new(detector), names, explained: OnceLock::new(), rarities: OnceLock::new() }
+    }
+
+    /// Another detector of the same table.
+    pub fn with(&self, detector: Detector) -> Self {
+        Self::new(detector, self.names.clone())
     }
 
     /// The columns of a table without names are those of the training table. So are those of a table with other names, if the
@@ -167,7 +175,7 @@ impl Model {
             let tuning = self.detector.tuning(&labelled).learner(learner).validation(validation.as_ref());
             tuning.progress(&mut observe).run()
         })?;
-        Ok((Self::new(tuned.detector, self.names.clone()), tuned.validation))
+        Ok((self.with(tuned.detector), tuned.validation))
     }
 
     /// The bytes of the model file.

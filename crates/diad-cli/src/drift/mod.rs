@@ -11,7 +11,6 @@ use clap::ValueEnum;
 use diad::calibrate::{Drift, Drifting};
 use diad::explain::Explainer;
 use diad::table::Source;
-use serde_json::{Value, json};
 
 use crate::args::ModelAndTable;
 use crate::columns;
@@ -66,7 +65,7 @@ pub fn run(args: &Args) -> Result<()> {
     let drift = measure(&explainer, &stoppable(&input), args.by.as_deref())?;
     let told = match args.format {
         Format::Text => text::text(&explainer, &drift),
-        Format::Json => format!("{:#}\n", json(&explainer, &drift)),
+        Format::Json => format!("{:#}\n", drift.json(&explainer)),
         Format::Html => page::page(&explainer, &drift, &shown(&args.given.model), &input.name()),
     };
     let Some(target) = target else { return output::say(&told) };
@@ -90,33 +89,4 @@ fn measure(explainer: &Explainer, table: &dyn Source, by: Option<&str>) -> Resul
         drifting.add(&batch, groups.as_deref())?;
     }
     Ok(drifting.finish())
-}
-
-fn json(explainer: &Explainer, drift: &Drift) -> Value {
-    let names = explainer.detector().encoder().columns();
-    let terms = drift.terms.iter().map(|term| {
-        json!({
-            "term": explainer.name(term.term), "shift": term.shift, "interval": term.interval, "mean_score": term.score,
-            "rare": term.rare, "p_value": term.p, "verdict": term.verdict.name(),
-        })
-    });
-    let columns = drift.columns.iter().map(|column| {
-        json!({
-            "column": names[column.column].name, "moved": column.moved, "p_value": column.p, "verdict": column.verdict.name(),
-            "missing": column.missing, "unseen": column.unseen, "outside": column.outside, "unreadable": column.unreadable,
-            "medians": column.medians, "jump": column.jump,
-        })
-    });
-    let groups = drift.groups.iter().map(|group| {
-        let terms =
-            group.terms.iter().enumerate().map(|(term, change)| (explainer.name(term), json!(change)));
-        json!({
-            "group": group.name, "rows": group.rows, "mean_score": group.mean_score, "rare": group.rare,
-            "terms": terms.collect::<serde_json::Map<_, _>>(),
-        })
-    });
-    json!({
-        "rows": drift.rows, "verdict": drift.verdict.name(), "mean_score": drift.mean_score, "rare": drift.rare,
-        "terms": terms.collect::<Vec<_>>(), "columns": columns.collect::<Vec<_>>(), "groups": groups.collect::<Vec<_>>(),
-    })
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use diad::Calibration;
-use diad::calibrate::{Severity, Threshold};
+use diad::calibrate::{Rarity, Severity, Threshold};
 use diad::explain::Reason;
 use rayon::prelude::*;
 
@@ -134,17 +134,14 @@ impl<'a> Standings<'a> {
     }
 
     fn push(&mut self, p: f64) {
-        let p = rounded(p);
-        let percentile = 100.0 * (1.0 - p);
-        self.severities.push(Severity::of(percentile).name());
-        self.p_values.0.push(p);
-        self.p_values.1.push(p.to_string());
-        // As many places as tell it from 100.
-        let places = (2.0 - p.log10()).ceil().clamp(2.0, 12.0) as usize;
-        let text = format!("{percentile:.places$}");
-        let text = text.trim_end_matches('0').trim_end_matches('.').to_owned();
-        self.percentiles.0.push(text.parse().unwrap_or(percentile));
-        self.percentiles.1.push(text);
+        let rarity = Rarity::of(p);
+        self.severities.push(rarity.severity.name());
+        for ((numbers, texts), number) in
+            [(&mut self.p_values, rarity.p_value), (&mut self.percentiles, rarity.percentile)]
+        {
+            numbers.push(number);
+            texts.push(number.to_string());
+        }
     }
 
     /// The codes of scores.
@@ -194,11 +191,6 @@ impl<'a> Standings<'a> {
             }
         }
     }
-}
-
-/// With four significant digits.
-fn rounded(p: f64) -> f64 {
-    format!("{p:.3e}").parse().unwrap_or(p)
 }
 
 /// The reasons for the scores of rows, as sentences. Reason after reason.

@@ -1,12 +1,16 @@
 """The compiled part of the package."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ._types import Counterfactual, Described, Floats, Ints, Path, Table
 
 FIT_SETTINGS: list[Described]
 TUNE_SETTINGS: list[Described]
+SEVERITIES: list[str]
 __version__: str
 
 def hold(table: Any) -> Any:
@@ -48,6 +52,21 @@ class Model:
         callback: Callable[[int, int, float, float], object] | None = None,
     ) -> tuple[Model, int, bool]: ...
     def score(self, table: Table, threads: int | None = None) -> Floats: ...
+    def score_here(self, table: Table) -> Floats: ...
+    def rule(self, alert: str | None = None) -> str | None: ...
+    def judge(
+        self, table: Table, reasons: int = 0, alert: str | None = None
+    ) -> tuple[
+        Floats,
+        Floats,
+        Floats,
+        npt.NDArray[np.uint8],
+        npt.NDArray[np.bool_] | None,
+        list[list[str | None]],
+    ]: ...
+    def count_drift(self, tables: Iterable[Table]) -> bytes: ...
+    def drift(self, counted: list[bytes]) -> str: ...
+    def calibrated(self, scores: npt.NDArray[np.float32]) -> Model: ...
     def tune(
         self,
         table: Table,

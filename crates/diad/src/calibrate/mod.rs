@@ -20,12 +20,14 @@
 mod drift;
 mod groups;
 mod next;
+mod rarity;
 mod severity;
 mod threshold;
 
 pub(crate) use drift::usual;
-pub use drift::{ColumnDrift, Drift, Drifting, GroupDrift, TermDrift, Verdict};
+pub use drift::{ColumnDrift, Counted, Drift, Drifting, GroupDrift, TermDrift, Verdict};
 pub use groups::{Carrier, Direction, Group, groups};
 pub use next::{Next, next_rows};
+pub use rarity::{Rarities, Rarity};
 pub use severity::Severity;
 pub use threshold::{Threshold, times};

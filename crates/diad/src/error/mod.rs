@@ -108,6 +108,9 @@ pub enum Error {
         /// Why not, and what to do.
         reason: String,
     },
+    /// Counts that were made with another model.
+    #[error("these counts were made with another model; count the rows with this one")]
+    CountedElsewhere,
     /// A budget of alerts for a table that spans no time.
     #[error(
         "the rows span no time, which {rule} needs; name a column of times that differ, or give another rule"

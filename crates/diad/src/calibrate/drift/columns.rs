@@ -1,5 +1,7 @@
 //! How the values of columns are spread in new rows.
 
+use serde::{Deserialize, Serialize};
+
 use crate::encode::{Column, Kind, Oddity, Scaler};
 use crate::explain::Explainer;
 use crate::profile::Spread;
@@ -22,15 +24,23 @@ enum Cells {
     Categories(usize),
 }
 
-/// Counts of the values of a column.
+/// The values of a column as they are counted.
 #[derive(Debug, Clone)]
 pub struct Tally {
     cells: Cells,
     /// The share of the training rows in each cell.
     expected: Vec<f64>,
-    found: Vec<u64>,
     range: [f64; 2],
     positions: usize,
+    pub counts: Counts,
+}
+
+/// Counts of the values of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Rows in each cell.
+    found: Vec<u64>,
     rows: u64,
     pub missing: u64,
     pub unreadable: u64,
@@ -83,71 +93,51 @@ impl Tally {
         }
         expected.push(gaps);
         Self {
-            found: vec![0; expected.len()],
+            counts: Counts::new(expected.len()),
             cells,
             expected,
             range: [column.min, column.max],
             positions: column.positions(),
-            rows: 0,
-            missing: 0,
-            unreadable: 0,
-            unseen: 0,
-            below: 0,
-            above: 0,
-            every: 1,
-            kept: Vec::new(),
         }
     }
 
     /// Counts some values.
     pub fn add(&mut self, column: &Column, scaler: &Scaler, values: &[f64]) {
-        let gap = self.found.len() - 1;
+        let counts = &mut self.counts;
+        let gap = counts.found.len() - 1;
         for &value in values {
-            let row = self.rows;
-            self.rows += 1;
+            let row = counts.rows;
+            counts.rows += 1;
             if !value.is_finite() {
                 match column.oddity(value) {
-                    Some(Oddity::Unreadable | Oddity::Infinite) => self.unreadable += 1,
-                    _ => self.missing += 1,
+                    Some(Oddity::Unreadable | Oddity::Infinite) => counts.unreadable += 1,
+                    _ => counts.missing += 1,
                 }
-                self.found[gap] += 1;
+                counts.found[gap] += 1;
                 continue;
             }
             let cell = match &self.cells {
                 Cells::Categories(own) => {
-                    self.unseen += u64::from(value as usize >= self.positions);
+                    counts.unseen += u64::from(value as usize >= self.positions);
                     (value as usize).min(*own)
                 }
                 Cells::Numbers(edges) => {
-                    self.below += u64::from(value < self.range[0]);
-                    self.above += u64::from(value > self.range[1]);
+                    counts.below += u64::from(value < self.range[0]);
+                    counts.above += u64::from(value > self.range[1]);
                     let x = scaler.scale(value);
                     edges.partition_point(|&edge| edge < x)
                 }
             };
-            self.found[cell] += 1;
-            if self.positions == 0 && row.is_multiple_of(self.every) {
-                self.keep(value);
+            counts.found[cell] += 1;
+            if self.positions == 0 && row.is_multiple_of(counts.every) {
+                counts.keep(value);
             }
-        }
-    }
-
-    /// Keeps a value; half of them go when there are too many.
-    fn keep(&mut self, value: f64) {
-        self.kept.push(value);
-        if self.kept.len() == KEPT {
-            let mut place = 0;
-            self.kept.retain(|_| {
-                place += 1;
-                place % 2 == 1
-            });
-            self.every *= 2;
         }
     }
 
     /// Compares the counts with the training: a test of χ² over the cells, and the share of rows that lie elsewhere.
     pub fn compare(&self, training_rows: u64) -> Found {
-        let rows = self.rows.max(1) as f64;
+        let rows = self.counts.rows.max(1) as f64;
         let known = (training_rows as f64).clamp(1.0, REMEMBERED);
         let (mut moved, mut statistic, mut cells) = (0.0, 0.0, 0.0);
         let (mut lacking, mut found_lacking) = (0.0, 0.0);
@@ -157,7 +147,7 @@ impl Tally {
             statistic += known / rows * (found - expected) * (found - expected) / (found + before);
             cells += 1.0;
         };
-        for (&share, &found) in self.expected.iter().zip(&self.found) {
+        for (&share, &found) in self.expected.iter().zip(&self.counts.found) {
             moved += (found as f64 / rows - share).abs() / 2.0;
             if share * rows.min(known) < LEAST_EXPECTED {
                 lacking += share;
@@ -169,7 +159,7 @@ impl Tally {
         if lacking * rows + found_lacking > LEAST_EXPECTED {
             add(lacking, found_lacking);
         }
-        let mut sorted = self.kept.clone();
+        let mut sorted = self.counts.kept.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         let quartile = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
         Found {
@@ -178,10 +168,69 @@ impl Tally {
             quartiles: (!sorted.is_empty()).then(|| [0.25, 0.5, 0.75].map(quartile)),
         }
     }
+}
+
+impl Counts {
+    fn new(cells: usize) -> Self {
+        Self {
+            found: vec![0; cells],
+            rows: 0,
+            missing: 0,
+            unreadable: 0,
+            unseen: 0,
+            below: 0,
+            above: 0,
+            every: 1,
+            kept: Vec::new(),
+        }
+    }
 
     /// How many rows were counted.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Keeps a value; half of them go when there are too many.
+    fn keep(&mut self, value: f64) {
+        self.kept.push(value);
+        if self.kept.len() == KEPT {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        let mut place = 0;
+        self.kept.retain(|_| {
+            place += 1;
+            place % 2 == 1
+        });
+        self.every *= 2;
+    }
+
+    /// Whether these are counts in the same cells.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.found.len() == other.found.len() && other.every.is_power_of_two()
+    }
+
+    /// Adds the counts of other rows. Of the values that are kept, each stands for as many as any other.
+    pub fn append(&mut self, mut more: Self) {
+        self.found.iter_mut().zip(&more.found).for_each(|(own, more)| *own += more);
+        self.rows += more.rows;
+        self.missing += more.missing;
+        self.unreadable += more.unreadable;
+        self.unseen += more.unseen;
+        self.below += more.below;
+        self.above += more.above;
+        while self.every < more.every {
+            self.halve();
+        }
+        while more.every < self.every {
+            more.halve();
+        }
+        self.kept.append(&mut more.kept);
+        while self.kept.len() >= KEPT {
+            self.halve();
+        }
     }
 }
 

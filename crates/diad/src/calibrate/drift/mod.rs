@@ -4,11 +4,14 @@
 //! the share of rare rows, each of which counts once, shared among the terms that raise it.
 
 mod columns;
+mod counted;
+mod json;
 mod sums;
 
 use std::collections::BTreeMap;
 
 use self::columns::{Tally, training_quartiles, upper_tail};
+pub use self::counted::Counted;
 pub(crate) use self::sums::usual;
 use self::sums::{RARE, Sums};
 use crate::Result;
@@ -217,9 +220,7 @@ impl<'a> Drifting<'a> {
             rows.entry(group.as_deref().unwrap_or("missing")).or_default().push(row);
         }
         for (group, rows) in rows {
-            let known = self.groups.contains_key(group) || self.groups.len() < MOST_GROUPS;
-            let name = if known { group } else { "all others" };
-            let sums = self.groups.entry(name.to_owned()).or_insert_with(|| Sums::new(self.sums.terms.len()));
+            let sums = group_of(&mut self.groups, group, self.sums.terms.len());
             sums.add(self.explainer, &self.explained, &rows, self.threshold);
         }
         Ok(())
@@ -306,7 +307,8 @@ impl<'a> Drifting<'a> {
         let detector = self.explainer.detector();
         let (given, tally) = (&detector.encoder().columns()[column], &self.tallies[column]);
         let found = tally.compare(detector.training_rows());
-        let share = |count: u64| count as f64 / tally.rows().max(1) as f64;
+        let counts = &tally.counts;
+        let share = |count: u64| count as f64 / counts.rows().max(1) as f64;
         let gaps = given.gaps.map_or(0.0, |gaps| gaps.rows as f64 / detector.training_rows().max(1) as f64);
         let before = training_quartiles(self.explainer, column, &self.scalers[column]);
         let quartiles = found.quartiles.filter(|_| given.positions() == 0 && !given.is_date());
@@ -315,14 +317,21 @@ impl<'a> Drifting<'a> {
             moved: found.moved,
             p: found.p,
             verdict: Verdict::Same,
-            missing: [gaps, share(tally.missing)],
-            unseen: share(tally.unseen),
-            outside: [share(tally.below), share(tally.above)],
-            unreadable: share(tally.unreadable),
+            missing: [gaps, share(counts.missing)],
+            unseen: share(counts.unseen),
+            outside: [share(counts.below), share(counts.above)],
+            unreadable: share(counts.unreadable),
             medians: quartiles.map(|quartiles| [before[1], quartiles[1]]),
             jump: quartiles.and_then(|quartiles| jump(before, quartiles)),
         }
     }
+}
+
+/// The sums of a group; those of the last groups are one.
+fn group_of<'a>(groups: &'a mut BTreeMap<String, Sums>, name: &str, terms: usize) -> &'a mut Sums {
+    let is_known = groups.contains_key(name) || groups.len() < MOST_GROUPS;
+    let name = if is_known { name } else { "all others" };
+    groups.entry(name.to_owned()).or_insert_with(|| Sums::new(terms))
 }
 
 /// The mean score of the training rows.

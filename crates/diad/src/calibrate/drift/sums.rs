@@ -1,5 +1,7 @@
 //! What terms contribute to rows, summed up.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Detector;
 use crate::encode::Matrix;
 use crate::explain::{Contributions, Explainer};
@@ -14,7 +16,8 @@ const CHUNK: usize = 256;
 pub const USUAL_ROWS: usize = 8192;
 
 /// Sums over rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sums {
     pub rows: u64,
     /// Of the scores, in double precision.
@@ -25,7 +28,8 @@ pub struct Sums {
 }
 
 /// Sums of one term over rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TermSum {
     pub sum: f64,
     pub squares: f64,
@@ -71,7 +75,8 @@ impl Sums {
         }
     }
 
-    fn append(&mut self, more: &Self) {
+    /// Adds the sums over other rows.
+    pub fn append(&mut self, more: &Self) {
         self.rows += more.rows;
         self.score += more.score;
         self.rare += more.rare;

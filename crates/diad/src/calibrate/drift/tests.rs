@@ -134,6 +134,46 @@ fn groups_are_told_apart() {
     }
 }
 
+/// Rows that are counted in parts give what they give together: counts exactly, sums to rounding.
+#[test]
+fn counts_of_parts_are_put_together() {
+    let detector = detector();
+    let explainer = Explainer::new(&detector);
+    let parts: Vec<Table> =
+        [(9, 700), (10, 1), (11, 9000)].map(|(seed, rows)| table(seed, rows, |_, n, _| n[0] *= 1.5)).into();
+    let (mut whole, mut joined) = (Drifting::new(&explainer), Drifting::new(&explainer));
+    for part in &parts {
+        let names: Vec<Option<String>> = (0..part.rows()).map(|row| Some((row % 3).to_string())).collect();
+        whole.add(part, Some(&names)).unwrap();
+        let mut apart = Drifting::new(&explainer);
+        apart.add(part, Some(&names)).unwrap();
+        let sent = serde_json::to_vec(&apart.counted()).unwrap();
+        joined.append(serde_json::from_slice(&sent).unwrap()).unwrap();
+    }
+    let (whole, joined) = (whole.finish(), joined.finish());
+    assert_eq!((whole.rows, whole.verdict, whole.rare), (joined.rows, joined.verdict, joined.rare));
+    for (a, b) in whole.terms.iter().zip(&joined.terms) {
+        assert!((a.shift - b.shift).abs() < 1e-9 && (a.rare - b.rare).abs() < 1e-9 && a.verdict == b.verdict);
+    }
+    for (a, b) in whole.columns.iter().zip(&joined.columns) {
+        assert_eq!((a.moved, a.p, a.missing, a.unseen), (b.moved, b.p, b.missing, b.unseen));
+        assert_eq!((a.outside, a.unreadable, a.jump), (b.outside, b.unreadable, b.jump));
+    }
+    let rows = |drift: &Drift| drift.groups.iter().map(|g| (g.name.clone(), g.rows)).collect::<Vec<_>>();
+    assert_eq!(rows(&whole), rows(&joined));
+}
+
+#[test]
+fn counts_of_another_model_are_refused() {
+    let detector = detector();
+    let explainer = Explainer::new(&detector);
+    let narrow = Table::new(vec!["a".into()], vec![(0..50).map(|i| f64::from(i % 9)).collect()]).unwrap();
+    let other = crate::Params::default().with_steps(5).trees(4).fit(&narrow).unwrap();
+    let counted = Drifting::new(&Explainer::new(&other)).counted();
+    let refused = Drifting::new(&explainer).append(counted);
+    assert!(matches!(refused, Err(crate::Error::CountedElsewhere)));
+}
+
 #[test]
 fn discoveries_follow_the_step_up_rule() {
     assert_eq!(discoveries([0.01, 0.02, 0.9, 0.04].into_iter()), [true, true, false, false]);

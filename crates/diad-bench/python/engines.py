@@ -1,0 +1,255 @@
+"""Scores in DuckDB and Spark against those of the package and of the command, and how fast they are.
+
+    python crates/diad-bench/python/engines.py parity --diad target/release/diad
+    python crates/diad-bench/python/engines.py speed --table donors.parquet --master spark://127.0.0.1:7077
+
+``parity`` scores a million rows with infinities, gaps, huge numbers and categories that no training row had, with six models, in each way
+and compares all numbers bit for bit. ``speed`` measures rows per second and processor time of the scores of one table, each as the best of some runs, one after the other. A cluster that
+was started elsewhere is no child of this process, so that its processor time is not known.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import diad
+import diad.duckdb
+import diad.spark
+
+QUICK = {"steps": 300, "trees": 60}
+
+
+def made_up(rows, seed):
+    """A table of every kind of column, as it would be trained on."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=rows)
+    amount = random.lognormal(3, 1, rows)
+    when = np.datetime64("2024-01-01", "us") + random.integers(0, 365 * 86_400, rows) * np.timedelta64(1, "s")
+    return pa.table(
+        {
+            "number": np.arange(rows),
+            "x": x,
+            "y": 3 * x + random.normal(size=rows),
+            "count": random.poisson(3, rows),
+            "amount": amount,
+            "single": x.astype(np.float32),
+            "gap": pa.array(amount.round(1), mask=random.random(rows) < 0.1),
+            "kind": random.choice(["card", "cash", "invoice", "üçä"], rows, p=[0.6, 0.3, 0.09, 0.01]),
+            "city": pa.array(random.choice([f"city {i}" for i in range(40)], rows), mask=random.random(rows) < 0.05),
+            "flag": random.random(rows) < 0.2,
+            "when": when,
+            "day": pa.array(when.astype("datetime64[D]")),
+        }
+    )
+
+
+#: What no training row had.
+ODD = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e308, -1e308, 5e-324, 1e19, -1e19, 2.0**53 + 2]
+
+
+def strange(rows, seed):
+    """The same columns with every odd value in every one of them."""
+    random = np.random.default_rng(seed)
+    table = made_up(rows, seed)
+    for place, name in enumerate(table.column_names):
+        column, odd = table[name], random.random(rows) < 0.05
+        if pa.types.is_floating(column.type):
+            values = column.to_numpy(zero_copy_only=False).copy()
+            with np.errstate(over="ignore"):
+                values[odd] = random.choice(ODD, odd.sum())
+            column = pa.array(values.astype(column.type.to_pandas_dtype()), mask=random.random(rows) < 0.02)
+        elif pa.types.is_string(column.type):
+            texts = np.array(column.to_pylist(), dtype=object)
+            texts[odd] = random.choice(["", "unseen", "CARD", "NaN", "a\x00b", "🏔", "x" * 300], odd.sum())
+            column = pa.array(texts, pa.string(), mask=random.random(rows) < 0.02)
+        elif name != "number":
+            column = pa.array(column.to_numpy(zero_copy_only=False), column.type, mask=odd)
+        table = table.set_column(place, name, column)
+    return table
+
+
+def models(folder, program):
+    """Six models of the same rows, each as a file."""
+    table = made_up(20_000, 1)
+    numbers, texts = ["x", "y", "count", "amount", "single"], ["kind", "city", "flag"]
+    chosen = {"numbers": numbers, "categories": texts, "gaps": ["gap", "city", "x"], "dates": ["when", "day", "amount"]}
+    for name, columns in chosen.items():
+        diad.DIAD(**QUICK).fit(table.select(columns)).save(folder / f"{name}.diad")
+    labels = np.where(np.arange(len(table)) % 50 == 0, table["amount"].to_numpy() > 60, -1)
+    tuned = diad.DIAD(ignore=["number"], **QUICK).fit(table, labels)
+    tuned.save(folder / "tuned.diad")
+    edits = ["--mute", "kind=cash", "--cap", "amount=1", "--alert", "share=1%"]
+    subprocess.run([program, "edit", folder / "tuned.diad", *edits, "-o", folder / "edited.diad"], check=True, stdout=subprocess.DEVNULL)
+    return [*chosen, "tuned", "edited"]
+
+
+def session(master):
+    """A session of Spark."""
+    from pyspark.sql import SparkSession
+
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.driver.memory", "3g")
+    spark = builder.config("spark.driver.maxResultSize", "2g").config("spark.executor.memory", "2g").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def parity(args):
+    table = strange(args.rows, 2)
+    asked = {"id": "number", "reasons": 1, "alert": "share=1%"}
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        rows = folder / "rows.parquet"
+        pq.write_table(table, rows)
+        spark, con = session(args.master), duckdb.connect()
+        con.execute("SET TimeZone = 'UTC'")
+        for name in models(folder, args.diad):
+            model, scores = folder / f"{name}.diad", folder / "scores.parquet"
+            command = [args.diad, "score", model, rows, "--id", "number", "--reasons", "1", "--alert", "share=1%", "-o", scores]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            expected = pq.read_table(scores)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                package = diad.load(model).decision_function(table)
+            diad.duckdb.register(con, model)
+            function = con.sql(f"SELECT diad_score(t) AS s FROM '{rows}' t ORDER BY number").to_arrow_table()["s"]
+            query = diad.duckdb.score(con, f"SELECT * FROM '{rows}'", model, **asked).order("number").to_arrow_table()
+            df = spark.read.parquet(str(rows)).repartition(args.partitions)
+            sparks = diad.spark.score(df, model, **asked).toArrow().sort_by("number")
+            want = expected["score"].to_numpy().astype(np.float64)
+            result = {"model": name, "rows": len(want), "package": same(package, want), "duckdb function": same(function, want)}
+            for engine, found in (("duckdb query", query), ("spark", sparks)):
+                result[engine] = same(found["score"], want) and all(
+                    found[column].to_pylist() == expected[column].to_pylist()
+                    for column in ("percentile", "p_value", "severity", "alert", "reason_1")
+                )
+            print(json.dumps(result), flush=True)
+        con.close()
+        spark.stop()
+
+
+def same(found, expected):
+    """Whether numbers are equal to the last bit."""
+    return np.asarray(found, dtype=np.float64).tobytes() == expected.tobytes()
+
+
+def processor_seconds():
+    """What this process and all that it started have used of processors so far (on Linux)."""
+    parents, used = {}, {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        # From proc(5): the parent, and the times of itself and of children that are gone.
+        parents[int(folder.name)], used[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    own = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in own} - own:
+        own |= more
+    return sum(used[process] for process in own if process in used) / os.sysconf("SC_CLK_TCK")
+
+
+def best(work, runs):
+    """The least seconds by the clock of some runs, and the least of processors."""
+    clock, processors = [], []
+    for _ in range(runs):
+        start, used = time.perf_counter(), processor_seconds()
+        work()
+        clock.append(time.perf_counter() - start)
+        processors.append(processor_seconds() - used)
+    return min(clock), min(processors)
+
+
+def speed(args):
+    table = pq.read_table(args.table)
+    label = [name for name in table.column_names if name == "label"]
+    table = pa.concat_tables([table.drop(label)] * args.times)
+    detector = diad.DIAD().fit(table.slice(0, len(table) // args.times))
+    model = detector._model
+
+    def told(name, seconds, threads, rows=len(table)):
+        clock, processors = seconds
+        speed = {"rows_per_second": round(rows / clock)}
+        if not str(threads).startswith("spark:"):
+            speed["processor_us_per_row"] = round(1e6 * processors / rows, 3)
+        print(json.dumps({"what": name, "threads": threads, **speed}), flush=True)
+
+    con = duckdb.connect()
+    con.register("given", table)
+    con.execute("CREATE TABLE rows AS SELECT * FROM given")
+    diad.duckdb.register(con, detector)
+    function = con.sql("SELECT sum(diad_score(r)) FROM rows r")
+    query = diad.duckdb.score(con, "SELECT * FROM rows", detector)
+    for threads in args.threads:
+        con.execute(f"SET threads = {threads}")
+        told("package, from Arrow", best(lambda: model.score(table, threads), args.runs), threads)
+        told("DuckDB: diad_score(row)", best(function.fetchall, args.runs), threads)
+        told("DuckDB: diad.duckdb.score", best(lambda: query.aggregate("sum(score), max(p_value)").fetchall(), args.runs), threads)
+    con.close()
+    spark_speed(args, table, detector, told)
+
+
+def spark_speed(args, table, detector, told):
+    import pandas as pd
+    from pyspark.sql.functions import pandas_udf
+    from sklearn.ensemble import IsolationForest
+
+    spark = session(args.master)
+    with tempfile.TemporaryDirectory() as folder:
+        # Spark's lists of columns are commas and dots to it.
+        plain = table.rename_columns([f"c{place}" for place in range(table.num_columns)])
+        path = os.path.join(folder, "rows.parquet")
+        pq.write_table(plain, path, row_group_size=len(plain) // 16)
+        fitted = diad.DIAD().fit(plain.slice(0, len(plain) // args.times))
+        df = spark.read.parquet(path).repartition(args.partitions).cache()
+        df.count()
+        forest = IsolationForest(random_state=0).fit(plain.slice(0, len(plain) // args.times).to_pandas().to_numpy())
+
+        @pandas_udf("double")
+        def isolation(*columns: pd.Series) -> pd.Series:
+            return pd.Series(-forest.score_samples(np.column_stack(columns)))
+
+        def write(frame):
+            frame.write.format("noop").mode("overwrite").save()
+
+        scored = diad.spark.score(df, fitted)
+        told("Spark: diad.spark.score", best(lambda: write(scored), args.runs), args.master)
+        told("Spark: with two reasons", best(lambda: write(diad.spark.score(df, fitted, reasons=2)), 1), args.master)
+        told("Spark: drift", best(lambda: diad.spark.drift(df, fitted), 1), args.master)
+        told("Spark: the sample of a fit", best(lambda: diad.spark.sample(df, 100_000), 1), args.master)
+        few = df.limit(len(plain) // args.times).repartition(args.partitions).cache()
+        few.count()
+        seconds = best(lambda: write(few.select(isolation(*few.columns))), 2)
+        told("Spark: pandas UDF of IsolationForest", seconds, args.master, few.count())
+    spark.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["parity", "speed"])
+    parser.add_argument("--diad", default="diad", help="the diad command")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--table", help="the table to measure with, a Parquet file")
+    parser.add_argument("--times", type=int, default=4, help="how often the table is repeated")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--master", default="local[2]")
+    args = parser.parse_args()
+    parity(args) if args.what == "parity" else speed(args)
+
+
+if __name__ == "__main__":
+    main()

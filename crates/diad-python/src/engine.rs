@@ -1,0 +1,162 @@
+//! What engines that hold the data need of a model: rows judged batch by batch, and counts that are put together elsewhere.
+
+use diad::calibrate::{Counted, Drifting, Rarities, Threshold};
+use diad::table::Source;
+use diad::{Alert, Calibration};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::input::with_columns;
+use crate::model::Model;
+use crate::run::run_here;
+
+/// Scores of rows, their percentiles, p-values and severities, by their places in `SEVERITIES`, whether they are alerts, and
+/// reason after reason.
+type Judged<'py> = (
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<u8>>,
+    Option<Bound<'py, PyArray1<bool>>>,
+    Texts,
+);
+
+/// Reason after reason, a text for each row that has so many.
+type Texts = Vec<Vec<Option<String>>>;
+
+#[pymethods]
+impl Model {
+    /// The rule by which single rows are alerts: the given one, or that of the model.
+    #[pyo3(signature = (alert=None))]
+    fn rule(&self, alert: Option<&str>) -> PyResult<Option<String>> {
+        let given = alert.map(str::parse::<Alert>).transpose().map_err(PyValueError::new_err)?;
+        match given.or(self.detector.alert()) {
+            Some(rule) if !rule.is_of_the_model() => Err(PyValueError::new_err(format!(
+                "the rule {rule} looks at a whole table, and rows are judged one by one here; give alert='share=1%' or alert='p=0.001'"
+            ))),
+            rule => Ok(rule.map(|rule| rule.to_string())),
+        }
+    }
+
+    /// Scores of some rows, on this thread alone.
+    fn score_here<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let py = table.py();
+        let scores = with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            run_here(py, || Ok(self.detector.score_all_noting::<f64>(&view)?.0))
+        })?;
+        Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// Judges some rows, each by itself, as `diad score` does, on this thread alone.
+    #[pyo3(signature = (table, reasons=0, alert=None))]
+    fn judge<'py>(
+        &self,
+        table: &Bound<'py, PyAny>,
+        reasons: usize,
+        alert: Option<&str>,
+    ) -> PyResult<Judged<'py>> {
+        let py = table.py();
+        let alert = alert.map(str::parse::<Alert>).transpose().map_err(PyValueError::new_err)?;
+        let calibration = self.detector.calibration();
+        let threshold = alert.and_then(|rule| Threshold::of_model(rule, calibration));
+        let rarities = self.rarities.get_or_init(|| Rarities::new(calibration));
+        let (scores, reasons) = with_columns(table, |columns| {
+            let view = self.view(columns)?;
+            run_here(py, || match reasons {
+                0 => Ok((self.detector.score_all_noting::<f32>(&view)?.0, Vec::new())),
+                _ => self.reasons(&view, reasons),
+            })
+        })?;
+        let (mut percentiles, mut p_values, mut severities) = (Vec::new(), Vec::new(), Vec::new());
+        for &score in &scores {
+            let rarity = rarities.of(score);
+            percentiles.push(rarity.percentile);
+            p_values.push(rarity.p_value);
+            severities.push(rarity.severity as u8);
+        }
+        let alerts = threshold
+            .map(|threshold| PyArray1::from_iter(py, scores.iter().map(|&score| threshold.is_alert(score))));
+        Ok((
+            PyArray1::from_iter(py, scores.iter().map(|&score| f64::from(score))),
+            PyArray1::from_vec(py, percentiles),
+            PyArray1::from_vec(py, p_values),
+            PyArray1::from_vec(py, severities),
+            alerts,
+            reasons,
+        ))
+    }
+
+    /// Counts the rows of some tables for [`Model::drift`].
+    fn count_drift<'py>(&self, tables: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let py = tables.py();
+        let mut counted = self.explain(py, |explainer| Ok(Drifting::new(explainer).counted()))?;
+        for table in tables.try_iter()? {
+            let so_far = counted;
+            counted = with_columns(&table?, |columns| {
+                let view = self.view(columns)?;
+                run_here(py, || self.counting(so_far, &view))
+            })?;
+        }
+        let bytes = serde_json::to_vec(&counted).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What has changed, by counts that were made apart, as the JSON of `diad drift`.
+    fn drift(&self, py: Python<'_>, counted: Vec<Vec<u8>>) -> PyResult<String> {
+        let read = |bytes: &Vec<u8>| serde_json::from_slice::<Counted>(bytes);
+        let counted: Vec<Counted> = counted
+            .iter()
+            .map(read)
+            .collect::<Result<_, _>>()
+            .map_err(|error| PyValueError::new_err(format!("these are not counts of rows: {error}")))?;
+        self.explain(py, |explainer| {
+            let mut drifting = Drifting::new(explainer);
+            counted.into_iter().try_for_each(|part| drifting.append(part))?;
+            Ok(drifting.finish().json(explainer).to_string())
+        })
+    }
+
+    /// The same model, with percentiles and p-values by these scores of rows it has not seen.
+    fn calibrated(&self, scores: PyReadonlyArray1<'_, f32>) -> PyResult<Self> {
+        let calibration = Calibration::new(scores.as_array().to_vec(), true);
+        let calibration = calibration
+            .ok_or_else(|| PyValueError::new_err("a calibration needs finite scores; give some"))?;
+        let bytes = self.detector.to_bytes().map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+        let detector =
+            diad::Detector::from_bytes(&bytes).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+        Ok(self.with(detector.calibrated(calibration)))
+    }
+}
+
+impl Model {
+    /// The scores of all rows, and reason after reason.
+    fn reasons(&self, table: &dyn Source, most: usize) -> diad::Result<(Vec<f32>, Texts)> {
+        let explainer = self.explainer();
+        let mut reader = table.open(&self.detector.selection())?;
+        let mut scores = Vec::new();
+        let mut reasons = vec![Vec::new(); most];
+        while let Some(batch) = reader.next_batch()? {
+            let found = explainer.reasons(&batch, most)?;
+            scores.extend_from_slice(found.scores());
+            for (number, reasons) in reasons.iter_mut().enumerate() {
+                let text =
+                    |row: &Vec<diad::explain::Reason>| row.get(number).map(|reason| reason.text.clone());
+                reasons.extend(found.rows().iter().map(text));
+            }
+        }
+        Ok((scores, reasons))
+    }
+
+    fn counting(&self, so_far: Counted, table: &dyn Source) -> diad::Result<Counted> {
+        let mut drifting = Drifting::new(self.explainer());
+        drifting.append(so_far)?;
+        let mut reader = table.open(&self.detector.selection())?;
+        while let Some(batch) = reader.next_batch()? {
+            drifting.add(&batch, None)?;
+        }
+        Ok(drifting.counted())
+    }
+}
