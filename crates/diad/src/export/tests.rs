@@ -45,7 +45,8 @@ pub(super) fn table(about: About, rows: usize, new: bool) -> Table {
     if about == About::Categories {
         let known = ["x'; DROP TABLE t;--", "b\\", "Ünï", "12"];
         let unseen = ["unseen", " b\\ ", "12.0", "n/a", ""];
-        let text = |k: usize| if new && k % 3 == 0 { unseen[k / 3 % 5] } else { known[(k * k % 7).min(3)] };
+        let text =
+            |k: usize| if new && k.is_multiple_of(3) { unseen[k / 3 % 5] } else { known[(k * k % 7).min(3)] };
         let texts: Texts = (0..rows).map(|k| (k % 11 > 0 || new).then(|| text(k))).collect();
         let flags: Texts =
             (0..rows).map(|k| Some(["No", "Yes", "yes"][if new { k % 3 } else { k % 2 }])).collect();
@@ -80,7 +81,7 @@ pub(super) fn detectors() -> Vec<(&'static str, Detector, Table)> {
     let mut all: Vec<_> =
         kinds.into_iter().map(|(name, about)| (name, fit(about), table(about, 300, true))).collect();
     let known = table(About::Categories, 400, false);
-    let label = |row: usize| (row % 3 == 0).then_some(known.column(1)[row] > 0.5);
+    let label = |row: usize| row.is_multiple_of(3).then_some(known.column(1)[row] > 0.5);
     let first = fit(About::Categories);
     let labelled = Labelled::of(&first, &known, (0..400).map(label).collect()).unwrap();
     let tuned = first.tuning(&labelled).run().unwrap().detector;

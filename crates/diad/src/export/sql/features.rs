@@ -71,7 +71,9 @@ impl Maker<'_> {
                     Dialect::Postgres => format!("WHEN abs({raw})<{TINY} THEN 0 "),
                     _ => String::new(),
                 };
-                format!("CASE {tiny}WHEN {raw} BETWEEN -{MOST} AND {MOST} THEN {raw} END")
+                // Asked for by name: engines differ in whether it lies between others.
+                let nan = dialect.is_nan(raw).map_or(String::new(), |nan| format!("WHEN {nan} THEN NULL "));
+                format!("CASE {nan}{tiny}WHEN {raw} BETWEEN -{MOST} AND {MOST} THEN {raw} END")
             }),
         };
         let read = Read { raw, value };

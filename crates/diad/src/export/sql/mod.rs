@@ -205,6 +205,9 @@ enum Ready<'a> {
     Tree(&'a super::Tree, Vec<Col>),
 }
 
+/// Makes a function ready in a stage.
+type Make<'a, 'b> = Box<dyn FnOnce(usize, &mut Sheet) -> Ready<'a> + 'b>;
+
 struct Writer<'a> {
     plan: &'a Plan,
     dialect: Dialect,
@@ -284,12 +287,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The functions of a term: how many columns each needs, and what makes them in a stage.
-    fn functions<'b>(
-        &'b self,
-        term: &'a Term,
-    ) -> impl Iterator<Item = (usize, Box<dyn FnOnce(usize, &mut Sheet) -> Ready<'a> + 'b>)> + use<'a, 'b>
-    {
-        type Make<'a, 'b> = Box<dyn FnOnce(usize, &mut Sheet) -> Ready<'a> + 'b>;
+    fn functions<'b>(&'b self, term: &'a Term) -> impl Iterator<Item = (usize, Make<'a, 'b>)> + use<'a, 'b> {
         let curves = term
             .curves
             .iter()
