@@ -20,7 +20,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   test      Run every check: formatting, lints, tests, documentation and its examples, and the Python package
-  python    Build the Python package into a new virtual environment and test it there
+  python    Build the Python package into a new virtual environment and test it there, and exports in other programs
   engines   Test the Python package in Spark, on a cluster of this machine, and in DuckDB; needs Java
   wheel     Build the Python package as it is published, and test it without Rust; with --no-test, build only
   site      Build the documentation as a web site in target/site/html

@@ -1,4 +1,4 @@
-//! `cargo xtask python`: builds the Python package into a new virtual environment and tests it there.
+//! `cargo xtask python`: builds the Python package into a new virtual environment and tests it there, and exports in other programs.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,12 +13,13 @@ use crate::{PICTURES, cargo, check, find, install_packages, root, target};
 const MATURIN: &str = "maturin>=1.16,<2";
 
 /// What the tests of the package compare it with, and what checks its types.
-pub const TESTED_WITH: [&str; 13] = [
+pub const TESTED_WITH: [&str; 14] = [
     "numpy",
     "pandas",
     "polars",
     "pyarrow",
     "duckdb",
+    "onnxruntime",
     "scikit-learn>=1.9",
     "pyod",
     "matplotlib",
@@ -112,18 +113,24 @@ impl Environment {
 
     /// Runs the tests of the package with a `diad` command.
     pub fn test(&self, command: &Path, options: &[&str]) -> Result<()> {
+        self.test_in("crates/diad-python", command, options)
+    }
+
+    /// Runs the tests of a folder with a `diad` command.
+    fn test_in(&self, folder: &str, command: &Path, options: &[&str]) -> Result<()> {
         let mut tests = self.command("python");
         tests.args(["-m", "pytest", "--durations=5", "-p", "no:cacheprovider"]).args(options);
-        tests.current_dir(root().join("crates/diad-python"));
+        tests.current_dir(root().join(folder));
         tests.env("DIAD", command).env("PYTHONDONTWRITEBYTECODE", "1");
-        check(&mut tests, "the tests of the Python package")
+        check(&mut tests, &format!("the tests in {folder}"))
     }
 }
 
 /// Builds and tests.
 pub fn run() -> Result<()> {
     let environment = install("python", &TESTED_WITH)?;
-    environment.test(&target().join("debug/diad"), &[])
+    environment.test(&target().join("debug/diad"), &[])?;
+    environment.test_in("tests/exports", &target().join("debug/diad"), &[])
 }
 
 /// Builds, and tests in Spark and DuckDB.

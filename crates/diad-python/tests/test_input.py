@@ -131,7 +131,7 @@ def test_times(mixed):
     zoned = pa.table({"x0": pa.array(mixed["when"]).cast(pa.timestamp("us", tz="UTC"))})
     assert model(zoned) == expected
     days = [{"x0": datetime.date(2024, 1, 1) + datetime.timedelta(days=3 * i)} for i in range(50)]
-    assert diad.DIAD(**QUICK).fit(days).column_names_ == ["month of x0", "weekday of x0", "x0"]
+    assert diad.DIAD(**QUICK).fit(days).column_names_ == ["month of x0", "weekday of x0", "date of x0"]
 
 
 def test_cells_of_rows():

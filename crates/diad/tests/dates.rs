@@ -77,7 +77,8 @@ fn single_dates_far_away_in_the_training_rows_stand_out() {
     }
     // The others are not stretched by it: the first and the last day of the year are days as all others.
     let explainer = Explainer::new(&detector);
-    let column = detector.encoder().columns().iter().position(|column| column.name == "paid").unwrap();
+    let column =
+        detector.encoder().columns().iter().position(|column| column.name == "date of paid").unwrap();
     let term = explainer.find(&[column]).unwrap();
     let at = |day: f64| explainer.evaluate(term, &[&[day]])[0];
     assert!((at(START) - at(START + 180.0)).abs() < 1e-3 && at(START + 500.0) - at(START) < 1e-3);
@@ -97,7 +98,7 @@ fn reasons_speak_of_the_date() {
     assert!(contribution > 0.0);
     assert_eq!(
         explainer.describe(term, &values),
-        "paid = 2104-03-02, outside everything seen: 2024-01-01 to 2024-12-31"
+        "date of paid = 2104-03-02, outside everything seen: 2024-01-01 to 2024-12-31"
     );
     let sum: f64 = explainer.intercept() + explained.row(0).iter().sum::<f64>();
     assert!((sum - f64::from(explained.scores()[0])).abs() < 1e-5 * sum.abs());

@@ -9,6 +9,7 @@ mod common;
 mod demo;
 mod disk;
 mod explain;
+mod export;
 mod faults;
 mod logs;
 mod mismatches;

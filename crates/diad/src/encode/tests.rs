@@ -144,7 +144,7 @@ fn mixed() -> Table {
 fn columns_are_taken_as_what_they_are() {
     let (encoder, matrix) = Encoder::fit_encode(&mixed(), &[], Scale::Both).unwrap();
     let names: Vec<&str> = encoder.columns().iter().map(|column| column.name.as_str()).collect();
-    assert_eq!(names, ["x", "colour", "weekday of when", "hour of when", "when"]);
+    assert_eq!(names, ["x", "colour", "weekday of when", "hour of when", "date of when"]);
     let left_out: Vec<(&str, Reason)> =
         encoder.left_out().iter().map(|column| (column.name.as_str(), column.reason)).collect();
     assert_eq!(
@@ -177,7 +177,7 @@ fn columns_are_taken_as_what_they_are() {
             "colour = blue",
             "weekday of when = Thursday",
             "hour of when = 15:00",
-            "when = 1970-01-01"
+            "date of when = 1970-01-01"
         ]
     );
     assert_eq!(matrix.rows(), 60);

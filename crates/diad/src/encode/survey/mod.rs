@@ -131,11 +131,10 @@ impl Survey {
         columns
     }
 
-    /// Renames parts of times that are called as a column of the table is. A date has the name of its own column, which no other has.
+    /// Renames parts of times that are called as a column of the table is.
     fn tell_apart(&self, columns: &mut [Column]) {
         let mut taken: HashSet<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        let is_part = |column: &&mut Column| matches!(column.kind, Kind::Time { .. }) && !column.is_date();
-        for column in columns.iter_mut().filter(is_part) {
+        for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Time { .. })) {
             let plain = std::mem::take(&mut column.name);
             let numbered = (2..).map(|number| format!("{plain} ({number})"));
             let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !taken.contains(name));

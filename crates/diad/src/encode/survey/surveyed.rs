@@ -155,8 +155,8 @@ impl Surveyed {
         let middle = part.of(*self.sample.get(self.sample.len() / 2)?);
         let (gaps, typical) = (self.gaps(middle), Some(middle));
         let kind = Kind::Time { part, column: self.name.clone() };
+        let name = format!("{} of {}", part.name(), self.name);
         let is_date = part == TimePart::Date;
-        let name = if is_date { self.name.clone() } else { format!("{} of {}", part.name(), self.name) };
         let asinh = if is_date { find_asinh(&values) } else { None };
         let used = min < max && !(is_date && scale == Scale::Linear);
         let notation = self.notation();
