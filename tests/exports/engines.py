@@ -29,6 +29,15 @@ def score_duckdb(table, statement):
     return in_order(found["n"], found["score"])
 
 
+def score_spark(table, statement):
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session.read.parquet(str(table)).createOrReplaceTempView("data")
+    found = session.sql(statement).collect()
+    return in_order([row["n"] for row in found], [row["score"] for row in found])
+
+
 def score_sqlite(table, statement):
     given = pq.read_table(table)
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in given.column_names)

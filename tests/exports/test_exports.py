@@ -80,6 +80,12 @@ def test_sql(case, engine):
     assert_near(getattr(engines, f"score_{engine}")(table, statement(model, engine)), exact)
 
 
+def test_spark(case):
+    pytest.importorskip("pyspark", reason="`cargo xtask engines` runs it")
+    model, table, exact = case
+    assert_near(engines.score_spark(table, statement(model, "spark")), exact)
+
+
 def test_postgres(case):
     if not engines.Postgres.programs():
         pytest.skip("PostgreSQL is not installed; apt-get install postgresql")

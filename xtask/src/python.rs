@@ -31,7 +31,8 @@ pub const TESTED_WITH: [&str; 14] = [
 ];
 
 /// What the tests in engines need. Spark's functions of pandas do not work with pandas 3.
-const ENGINES: [&str; 6] = ["numpy", "pandas<3", "pyarrow", "duckdb>=2", "pyspark[connect]>=4", "pytest"];
+const ENGINES: [&str; 7] =
+    ["numpy", "pandas<3", "pyarrow", "duckdb>=2", "onnxruntime", "pyspark[connect]>=4", "pytest"];
 
 /// A virtual environment.
 pub struct Environment {
@@ -138,9 +139,10 @@ pub fn engines() -> Result<()> {
     if find("java").is_none() {
         install_packages("the tests in Spark", &["openjdk-17-jre-headless"])?;
     }
-    let environment = install("engines", &ENGINES)?;
+    let (environment, command) = (install("engines", &ENGINES)?, target().join("debug/diad"));
     let tests = ["tests/test_duckdb.py", "tests/test_spark.py", "tests/test_cluster.py"];
-    environment.test(&target().join("debug/diad"), &[&["-m", "cluster or not cluster"], &tests[..]].concat())
+    environment.test(&command, &[&["-m", "cluster or not cluster"], &tests[..]].concat())?;
+    environment.test_in("tests/exports", &command, &["-k", "spark"])
 }
 
 /// Builds the package into a new virtual environment, with other packages.
