@@ -15,8 +15,11 @@ const REPOSITORY: &str = "https://github.com/diad-project/diad";
 /// What builds the site.
 const TOOLS: [&str; 3] = ["mkdocs-material>=9,<10", "mkdocstrings[python]>=0.27,<2", "numpy"];
 
-/// The commands of `diad`, in the order of its help.
-const COMMANDS: [&str; 9] = ["demo", "inspect", "fit", "score", "explain", "report", "tune", "eval", "info"];
+/// The commands of `diad` that work on tables and models, in the order of its help.
+const COMMANDS: [&str; 13] = [
+    "fit", "score", "tune", "eval", "explain", "report", "drift", "next", "edit", "export", "inspect",
+    "info", "demo",
+];
 
 /// Builds it.
 pub fn run() -> Result<()> {
