@@ -14,8 +14,6 @@ import models
 import reader
 
 NEAR = 1e-5
-# How far the exact score of an edited model may be from that of its tables, see `case`.
-EDITED = 1e-4
 DIAD = os.environ.get("DIAD") or shutil.which("diad") or "diad"
 QUICK = ["--steps", "50", "--trees", "20"]
 
@@ -28,20 +26,18 @@ def diad(*words):
 
 @pytest.fixture(scope="module", params=models.KINDS)
 def case(request, tmp_path_factory):
-    """A model, a table of new rows and their scores: of tables where an edit takes back what a curve adds far outside of the training
-    range, since the exact engine does that in single precision; exact ones elsewhere."""
+    """A model, a table of new rows and their exact scores."""
     folder = tmp_path_factory.mktemp(request.param)
     model = models.make(request.param, folder, DIAD, QUICK)
     table, scores = folder / "new.parquet", folder / "scores.parquet"
     pq.write_table(models.table(request.param, 2000, 7, new=True), table)
-    diad("score", model, table, *([] if request.param == "edited" else ["--exact"]), "-o", scores)
+    diad("score", model, table, "--exact", "-o", scores)
     return model, table, pq.read_table(scores)["score"].to_numpy().astype(float)
 
 
-def assert_exact(model, found, scores):
+def assert_exact(found, scores):
     """Rows to check by have the exact score, to the last digit, as text has it."""
-    near = EDITED if model.stem == "edited" else 1e-7
-    np.testing.assert_allclose(found, scores, rtol=near, atol=near)
+    np.testing.assert_allclose(found, scores, rtol=1e-7, atol=1e-7)
 
 
 def statement(model, dialect, *more):
@@ -68,7 +64,7 @@ def test_json_says_all_there_is(case):
     assert plan["diad_export"] == 1 and plan["model"] in diad("info", model).stdout
     check = plan["check"]
     assert len(check["rows"]) == 1000
-    assert_exact(model, check["scores"], exact[:1000])
+    assert_exact(check["scores"], exact[:1000])
     few = slice(0, 200)
     found = [reader.score(plan, cells(plan, row)) for row in check["rows"][few]]
     assert_near(np.array(found), exact[few])
@@ -131,7 +127,7 @@ def test_rows_to_check_by_are_in_the_file(case):
     model, table, exact = case
     text = statement(model, "sqlite", "--check", table)
     rows = [json.loads(line[9:]) for line in text.splitlines() if line.startswith("-- check ")]
-    assert_exact(model, [row["score"] for row in rows], exact[:1000])
+    assert_exact([row["score"] for row in rows], exact[:1000])
 
 
 def test_what_is_no_sum_is_refused(tmp_path):

@@ -24,6 +24,31 @@ pub struct Job {
     pub seed: u64,
 }
 
+/// What studies whose cases are jobs have in common, for their `impl Study`.
+macro_rules! by_jobs {
+    () => {
+        type Case = $crate::evaluate::Job;
+        type Row = $crate::runs::Run;
+
+        fn is_done(&self, job: &Self::Case, run: &Self::Row, bench: &$crate::study::Bench) -> bool {
+            job.is(run, &bench.settings)
+        }
+
+        fn measure(
+            &self,
+            job: &Self::Case,
+            bench: &$crate::study::Bench,
+        ) -> anyhow::Result<Option<Self::Row>> {
+            job.run(bench).map(Some)
+        }
+
+        fn words(run: &Self::Row) -> String {
+            run.words()
+        }
+    };
+}
+pub(crate) use by_jobs;
+
 /// All jobs, seed by seed, so that a benchmark stopped early has a whole table of few seeds.
 pub fn jobs(sets: &[Set], noise: usize, seeds: u64) -> Vec<Job> {
     (0..seeds)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use diad::encode::Roles;
 use diad::table::FORMATS;
-use diad::{Checkpoints, Detector, Dialect, Params, Progress};
+use diad::{Checkpoints, Detector, Naming, Params, Progress};
 
 use crate::args::ColumnRoles;
 use crate::columns;
@@ -87,7 +87,7 @@ pub fn run(args: Args) -> Result<()> {
 /// Adds what only this command knows about an error.
 fn advise(error: anyhow::Error, kept: bool) -> anyhow::Error {
     let Some(cause) = error.downcast_ref::<diad::Error>() else { return error };
-    let said = cause.message(Dialect::Options);
+    let said = cause.message(Naming::Options);
     let advice = match cause {
         diad::Error::Stopped if kept => format!("{said}; run the same command again to resume"),
         diad::Error::Stopped => format!("{said}; nothing was written"),

@@ -115,7 +115,7 @@ impl Pending {
 /// The message of an error, with settings named as options.
 pub fn sentence(error: &anyhow::Error) -> String {
     match error.chain().next().and_then(|first| first.downcast_ref::<diad::Error>()) {
-        Some(error) => error.message(diad::Dialect::Options),
+        Some(error) => error.message(diad::Naming::Options),
         None => error.to_string(),
     }
 }

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use diad::settings::{Kind, Setting, Value, Word};
-use diad::{Dialect, Learner, Params};
+use diad::{Learner, Naming, Params};
 
 /// The settings of a fit.
 #[derive(Clone)]
@@ -150,7 +150,7 @@ impl TypedValueParser for Typed {
         value: &std::ffi::OsStr,
     ) -> Result<Value, clap::Error> {
         self.0.parse(&value.to_string_lossy()).map_err(|error| {
-            clap::Error::raw(ErrorKind::ValueValidation, error.message(Dialect::Options)).with_cmd(command)
+            clap::Error::raw(ErrorKind::ValueValidation, error.message(Naming::Options)).with_cmd(command)
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Sparse combinations of columns: the values a tree looks at, the attention between trees, and their
 //! derivatives. A column is a run of lanes in a table of equally spaced columns.
 
+use super::Real;
 use super::simd::{Lane, Simd};
 
 /// A table of columns, each `stride` lanes after the last.
@@ -30,44 +31,47 @@ pub fn combine<S: Simd>(
     indices: &[u32],
     weights: &[S::F],
 ) {
-    let n = out.len();
+    let (sum, n) = (Sum { base, columns, indices, weights }, out.len());
     let mut start = 0;
     while start + 4 <= n {
-        combine_at::<S, 4>(s, &mut out[start..start + 4], base, columns, indices, weights, start);
+        sum.at::<S, 4>(s, &mut out[start..start + 4], start);
         start += 4;
     }
     while start < n {
-        combine_at::<S, 1>(s, &mut out[start..start + 1], base, columns, indices, weights, start);
+        sum.at::<S, 1>(s, &mut out[start..start + 1], start);
         start += 1;
     }
 }
 
-#[inline(always)]
-fn combine_at<S: Simd, const N: usize>(
-    s: S,
-    out: &mut [Lane<S::F>],
-    base: &[Lane<S::F>],
-    columns: Columns<S::F>,
-    indices: &[u32],
-    weights: &[S::F],
-    start: usize,
-) {
-    let mut acc = [s.splat(S::F::default()); N];
-    if !base.is_empty() {
-        for k in 0..N {
-            acc[k] = s.load(&base[start + k]);
+/// A weighted sum of columns and a base.
+struct Sum<'a, F> {
+    base: &'a [Lane<F>],
+    columns: Columns<'a, F>,
+    indices: &'a [u32],
+    weights: &'a [F],
+}
+
+impl<F: Real> Sum<'_, F> {
+    /// `N` lanes of it.
+    #[inline(always)]
+    fn at<S: Simd<F = F>, const N: usize>(&self, s: S, out: &mut [Lane<F>], start: usize) {
+        let mut acc = [s.splat(F::default()); N];
+        if !self.base.is_empty() {
+            for (acc, base) in acc.iter_mut().zip(&self.base[start..start + N]) {
+                *acc = s.load(base);
+            }
         }
-    }
-    for (&index, &weight) in indices.iter().zip(weights) {
-        let first = index as usize * columns.stride + start;
-        let column = &columns.lanes[first..first + N];
-        let w = s.splat(weight);
-        for k in 0..N {
-            acc[k] = s.fma(w, s.load(&column[k]), acc[k]);
+        for (&index, &weight) in self.indices.iter().zip(self.weights) {
+            let first = index as usize * self.columns.stride + start;
+            let column = &self.columns.lanes[first..first + N];
+            let w = s.splat(weight);
+            for k in 0..N {
+                acc[k] = s.fma(w, s.load(&column[k]), acc[k]);
+            }
         }
-    }
-    for k in 0..N {
-        s.store(acc[k], &mut out[k]);
+        for k in 0..N {
+            s.store(acc[k], &mut out[k]);
+        }
     }
 }
 

@@ -78,6 +78,20 @@ macro_rules! lanewise {
     };
 }
 
+/// So many numbers at a time: taken up, and multiplied and added.
+macro_rules! taken_up {
+    ($count:literal, $name:ident, $fma:ident) => {
+        #[inline(always)]
+        fn $name(self, numbers: &[F; $count]) -> [F; $count] {
+            *numbers
+        }
+        #[inline(always)]
+        fn $fma(self, a: [F; $count], b: [F; $count], c: [F; $count]) -> [F; $count] {
+            std::array::from_fn(|i| a[i].fused(b[i], c[i]))
+        }
+    };
+}
+
 impl<F: Real> Simd for Portable<F> {
     type F = F;
     type V = [F; LANES];
@@ -122,27 +136,13 @@ impl<F: Real> Simd for Portable<F> {
         }
         a[0]
     }
-    #[inline(always)]
-    fn four(self, numbers: &[F; 4]) -> [F; 4] {
-        *numbers
-    }
-    #[inline(always)]
-    fn four_fma(self, a: [F; 4], b: [F; 4], c: [F; 4]) -> [F; 4] {
-        std::array::from_fn(|i| a[i].fused(b[i], c[i]))
-    }
+    taken_up!(4, four, four_fma);
+    taken_up!(8, eight, eight_fma);
     #[inline(always)]
     fn four_into(self, q: [F; 4], totals: &mut [f64; 4]) {
         for i in 0..4 {
             totals[i] += q[i].to_f64();
         }
-    }
-    #[inline(always)]
-    fn eight(self, numbers: &[F; 8]) -> [F; 8] {
-        *numbers
-    }
-    #[inline(always)]
-    fn eight_fma(self, a: [F; 8], b: [F; 8], c: [F; 8]) -> [F; 8] {
-        std::array::from_fn(|i| a[i].fused(b[i], c[i]))
     }
     #[inline(always)]
     fn eight_into(self, o: [F; 8], totals: &mut [f64; 4]) {

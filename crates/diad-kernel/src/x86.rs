@@ -41,19 +41,27 @@ fn sum8(v: __m256) -> f32 {
     }
 }
 
+/// So many numbers at a time: taken up, and multiplied and added.
+macro_rules! taken_up {
+    ($count:literal of $vector:ty, $name:ident = $load:ident, $fma:ident = $fused:ident) => {
+        #[inline(always)]
+        fn $name(self, numbers: &[f32; $count]) -> $vector {
+            // SAFETY: `self` proves AVX; the numbers are there.
+            unsafe { $load(numbers.as_ptr()) }
+        }
+        #[inline(always)]
+        fn $fma(self, a: $vector, b: $vector, c: $vector) -> $vector {
+            // SAFETY: `self` proves FMA.
+            unsafe { $fused(a, b, c) }
+        }
+    };
+}
+
 /// Four and eight numbers at a time, the same for both.
 macro_rules! fours_and_eights {
     () => {
-        #[inline(always)]
-        fn four(self, numbers: &[f32; 4]) -> __m128 {
-            // SAFETY: `self` proves more than is needed; the numbers are there.
-            unsafe { _mm_loadu_ps(numbers.as_ptr()) }
-        }
-        #[inline(always)]
-        fn four_fma(self, a: __m128, b: __m128, c: __m128) -> __m128 {
-            // SAFETY: `self` proves FMA.
-            unsafe { _mm_fmadd_ps(a, b, c) }
-        }
+        taken_up!(4 of __m128, four = _mm_loadu_ps, four_fma = _mm_fmadd_ps);
+        taken_up!(8 of __m256, eight = _mm256_loadu_ps, eight_fma = _mm256_fmadd_ps);
         #[inline(always)]
         fn four_into(self, q: __m128, totals: &mut [f64; 4]) {
             // SAFETY: `self` proves AVX; four totals are there.
@@ -61,16 +69,6 @@ macro_rules! fours_and_eights {
                 let sum = _mm256_add_pd(_mm256_loadu_pd(totals.as_ptr()), _mm256_cvtps_pd(q));
                 _mm256_storeu_pd(totals.as_mut_ptr(), sum);
             }
-        }
-        #[inline(always)]
-        fn eight(self, numbers: &[f32; 8]) -> __m256 {
-            // SAFETY: `self` proves AVX; the numbers are there.
-            unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
-        }
-        #[inline(always)]
-        fn eight_fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
-            // SAFETY: `self` proves FMA.
-            unsafe { _mm256_fmadd_ps(a, b, c) }
         }
         #[inline(always)]
         fn eight_into(self, o: __m256, totals: &mut [f64; 4]) {

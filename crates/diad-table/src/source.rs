@@ -52,6 +52,20 @@ pub trait Reader {
     fn next_batch(&mut self) -> Result<Option<Table>>;
 }
 
+/// The names of a [`Reader`] that keeps them in its fields `names` and `unread`, or in those of a field.
+macro_rules! names_in {
+    ($reader:ident $(. $field:ident)?) => {
+        fn names(&$reader) -> &[String] {
+            &$reader$(.$field)?.names
+        }
+
+        fn unread(&$reader) -> &[String] {
+            &$reader$(.$field)?.unread
+        }
+    };
+}
+pub(crate) use names_in;
+
 /// Something that can be read from the start as often as wanted: a file or a table in memory.
 pub trait Source {
     /// Starts reading the selected columns from the first row.

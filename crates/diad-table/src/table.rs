@@ -149,13 +149,7 @@ struct Slices<'a> {
 }
 
 impl Reader for Slices<'_> {
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn unread(&self) -> &[String] {
-        &self.unread
-    }
+    crate::source::names_in!(self);
 
     fn rows(&self) -> Option<u64> {
         Some(self.table.rows() as u64)

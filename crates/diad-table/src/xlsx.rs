@@ -83,13 +83,7 @@ impl XlsxReader {
 }
 
 impl Reader for XlsxReader {
-    fn names(&self) -> &[String] {
-        &self.chosen.names
-    }
-
-    fn unread(&self) -> &[String] {
-        &self.chosen.unread
-    }
+    crate::source::names_in!(self.chosen);
 
     fn about(&self) -> About {
         self.about.clone()

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::encode::Kind;
 use crate::explain::Explainer;
 use crate::function::{Curve, Functions};
-use crate::score::additive::{EDITS, Part};
+use crate::score::additive::{EDITS, Summand};
 use crate::table::quoted;
 use crate::{Detector, Error, Result};
 
@@ -137,7 +137,7 @@ impl Detector {
             functions.add(&Functions { curves: vec![curve(&detector, edit)?], grids: Vec::new() }, 1.0);
             let mut with = additive.clone();
             let edited =
-                Part { name: EDITS.into(), factor: 1.0, deviation: 0.0, functions: functions.clone() };
+                Summand { name: EDITS.into(), factor: 1.0, deviation: 0.0, functions: functions.clone() };
             with.parts.push(edited);
             detector = copy(with);
         }
@@ -269,6 +269,7 @@ mod tests {
     use super::*;
     use crate::Params;
     use crate::rng::{Purpose, Stream};
+    use crate::score::additive::TREES;
     use crate::table::{Table, Texts, Values};
 
     fn table() -> Table {
@@ -346,6 +347,31 @@ mod tests {
         let back = again.edited(&[]).unwrap();
         assert!(back.edits().is_empty());
         assert_eq!(back.score(&table()).unwrap(), first.score(&table()).unwrap());
+    }
+
+    /// Far outside, a cap takes back nearly all that the tails add: the score is a small difference of large numbers.
+    #[test]
+    fn exact_scores_far_outside_are_those_of_a_plain_sum_in_double_precision() {
+        let edited = detector().edited(&edits(&["cap amount=0.5", "mute Memo=gift"])).unwrap();
+        let amounts: Vec<f64> = (0..40).map(|k| 100.0 + 30.0 * libm::exp2(25.0 * f64::from(k))).collect();
+        let memos: Texts = (0..40).map(|k| Some(["rent", "food", "gift"][k % 3])).collect();
+        let names = vec!["amount".into(), "Memo".into()];
+        let far = Table::of(names, vec![Values::Numbers(amounts), memos.into()]).unwrap();
+        let rows = edited.encoder().encode(&far).unwrap();
+        // The parts but for the trees, which are constant out there.
+        let mut parts = edited.additive().clone();
+        parts.parts.retain(|part| part.name != TREES);
+        let (found, functions) = (edited.score_component(&parts, &rows), parts.functions());
+        let mut largest = 0.0_f64;
+        for (row, found) in found.into_iter().enumerate() {
+            let plain = functions.at(rows.row(row)) - f64::from(parts.shift);
+            let x = f64::from(rows.row(row)[0]);
+            let of_amount = functions.curves.iter().filter(|curve| curve.feature == 0);
+            largest = of_amount.map(|curve| curve.at(x).abs()).fold(largest, f64::max);
+            let near = 1e-6 * plain.abs().max(1.0);
+            assert!((f64::from(found) - plain).abs() < near, "row {row}: {found} instead of {plain}");
+        }
+        assert!(largest > 1e3, "{largest}");
     }
 
     #[test]

@@ -1,5 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+/// Shows a type in the words that one of its methods gives.
+macro_rules! shown_by {
+    ($type:ty, $words:ident) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.$words())
+            }
+        }
+    };
+}
+
 mod alert;
 pub mod calibrate;
 mod calibration;
@@ -8,6 +19,7 @@ mod edit;
 pub mod encode;
 mod error;
 pub mod explain;
+#[cfg(feature = "export")]
 pub mod export;
 mod fit;
 mod function;
@@ -35,7 +47,7 @@ use diad_kernel as kernel;
 /// Tables: readers of files, tables in memory, and the columns of other programs.
 pub use diad_table as table;
 pub use edit::Edit;
-pub use error::{CheckpointFault, Dialect, Error, ModelFault, Result};
+pub use error::{CheckpointFault, Error, ModelFault, Naming, Result};
 pub use fit::{Fitting, Training};
 pub use origin::{Digest, Origin};
 pub use score::Detector;

@@ -1,5 +1,10 @@
 //! What the tests of several modules start from.
 
+#[path = "../../diad-kernel/src/tests/entmoid.rs"]
+mod entmoid;
+
+pub use entmoid::entmoid;
+
 use crate::encode::{Encoder, Matrix, Roles};
 use crate::rng::Stream;
 use crate::table::Table;
@@ -34,15 +39,4 @@ pub fn encoded(table: &Table, scale: Scale) -> (Encoder, Matrix) {
 pub fn fitted(params: &Params, table: &Table) -> Detector {
     let (encoder, matrix) = encoded(table, params.scale);
     crate::fit::fit(params, encoder, &matrix).unwrap()
-}
-
-/// The two-class 1.5-entmax as the method states it: what a plain twin of a tree splits by.
-pub fn entmoid(x: f64) -> f64 {
-    let a = x.abs();
-    let mut tau = (a + (8.0 - a * a).max(0.0).sqrt()) / 2.0;
-    if tau <= a {
-        tau = 2.0;
-    }
-    let r = (tau - a).max(0.0).powi(2) / 4.0;
-    if x >= 0.0 { 1.0 - r } else { r }
 }

@@ -1,7 +1,7 @@
 """The PyTorch twin on an accelerator: DIAD's unsupervised training, many fits at once on one accelerator: every slot is one fit of one set with its own seed and options.
 The mathematics is that of docs/method.md; trees and entmax are fused kernels (kernels.py writes them)."""
 
-import math, os, sys, importlib
+import functools, importlib, math, os, sys, tempfile
 import torch
 
 import unpack
@@ -24,14 +24,17 @@ FIELDS = dict(
 )
 
 
+# The sources of the kernels, which must stay as long as they are used.
+FOLDER = tempfile.TemporaryDirectory(prefix="twin_kernels_")
+sys.path.insert(0, FOLDER.name)
+
+
+@functools.cache
 def kernels(depth):
     import kernels as source_of
 
-    d = "/tmp/twin_kernels"
-    os.makedirs(d, exist_ok=True)
-    if d not in sys.path:
-        sys.path.insert(0, d)
-    open(f"{d}/trees{depth}.py", "w").write(source_of.source(depth))
+    with open(os.path.join(FOLDER.name, f"trees{depth}.py"), "w") as file:
+        file.write(source_of.source(depth))
     importlib.invalidate_caches()
     return importlib.import_module(f"trees{depth}")
 

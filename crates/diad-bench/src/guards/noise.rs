@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::unsupervised::{SEEDS, Unsupervised};
-use crate::evaluate::{Job, jobs};
+use crate::evaluate::{Job, by_jobs, jobs};
 use crate::options::known;
 use crate::paper::{Figure, METHODS, PaperTable};
 use crate::render::{Grid, NONE, figure, number, with_error};
@@ -38,8 +38,7 @@ impl Pair {
 
 impl Study for Noise {
     const NAME: &'static str = "noise";
-    type Case = Job;
-    type Row = Run;
+    by_jobs!();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Job>> {
         known("set with noise", &bench.options.sets, &SETS)?;
@@ -49,18 +48,6 @@ impl Study for Noise {
         // The clean and the noisy runs of a seed follow each other.
         all.sort_by_key(|job| job.seed);
         Ok(all)
-    }
-
-    fn is_done(&self, job: &Job, run: &Run, bench: &Bench) -> bool {
-        job.is(run, &bench.settings)
-    }
-
-    fn measure(&self, job: &Job, bench: &Bench) -> Result<Option<Run>> {
-        job.run(bench).map(Some)
-    }
-
-    fn words(run: &Run) -> String {
-        run.words()
     }
 
     fn home(job: &Job) -> &'static str {

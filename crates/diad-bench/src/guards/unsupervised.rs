@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::evaluate::{Job, jobs};
+use crate::evaluate::{Job, by_jobs, jobs};
 use crate::paper::{METHODS, PaperTable};
 use crate::render::{Grid, NONE, figure, number, with_error};
 use crate::runs::Run;
@@ -25,23 +25,10 @@ pub struct Unsupervised {
 
 impl Study for Unsupervised {
     const NAME: &'static str = "unsupervised";
-    type Case = Job;
-    type Row = Run;
+    by_jobs!();
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Job>> {
         Ok(jobs(&bench.sets(self.extra)?, 0, bench.seeds(SEEDS)))
-    }
-
-    fn is_done(&self, job: &Job, run: &Run, bench: &Bench) -> bool {
-        job.is(run, &bench.settings)
-    }
-
-    fn measure(&self, job: &Job, bench: &Bench) -> Result<Option<Run>> {
-        job.run(bench).map(Some)
-    }
-
-    fn words(run: &Run) -> String {
-        run.words()
     }
 
     fn page(&self, runs: Vec<Run>, bench: &Bench) -> Result<Page> {

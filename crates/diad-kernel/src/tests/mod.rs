@@ -3,10 +3,12 @@
 
 mod activations;
 mod columns;
+mod entmoid;
 mod tree;
 
 use serde_json::Value;
 
+use self::entmoid::entmoid;
 use super::{Isa, Kernels, LANES, Lane, Real, Vectorized};
 
 /// What a check does with one scalar type: its kernels, their name, and the largest error allowed, relative to
@@ -58,17 +60,6 @@ impl Stream {
 
 fn random(seed: u64) -> Stream {
     Stream(seed)
-}
-
-/// The two-class 1.5-entmax as the method states it: what a plain twin of a tree splits by.
-fn entmoid(x: f64) -> f64 {
-    let a = x.abs();
-    let mut tau = (a + (8.0 - a * a).max(0.0).sqrt()) / 2.0;
-    if tau <= a {
-        tau = 2.0;
-    }
-    let r = (tau - a).max(0.0).powi(2) / 4.0;
-    if x >= 0.0 { 1.0 - r } else { r }
 }
 
 /// Numbers within ±`reach` that both scalar types hold exactly.

@@ -22,7 +22,27 @@ CELLS = 32
 HEIGHT = 900
 
 
-class GlobalExplanation:
+class Explanation:
+    """What an explanation of a model and one of rows have in common."""
+
+    _foreign: Any = None
+
+    def _converted(self) -> Any:
+        raise NotImplementedError
+
+    def to_interpret(self) -> Any:
+        """The same as an explanation of InterpretML; of a model, with the edges of bins as ``names``. Needs InterpretML."""
+        if self._foreign is None:
+            self._foreign = self._converted()
+        return self._foreign
+
+    @property
+    def selector(self) -> pandas.DataFrame:
+        """The table from which InterpretML's pages choose: of terms, or of rows."""
+        return self.to_interpret().selector
+
+
+class GlobalExplanation(Explanation):
     """What a model looks at: every term, its importance and its shape.
 
     ``interpret.show`` and ``interpret.preserve`` of InterpretML take it, too.
@@ -32,7 +52,6 @@ class GlobalExplanation:
 
     def __init__(self, terms: Terms, name: str | None = None) -> None:
         self._terms, self.name = terms, name or "DIAD"
-        self._foreign: Any = None
 
     @property
     def term_names(self) -> list[str]:
@@ -117,16 +136,8 @@ class GlobalExplanation:
 
     # As InterpretML has it.
 
-    def to_interpret(self) -> Any:
-        """The same as an explanation of InterpretML, with the edges of bins as ``names``. Needs InterpretML."""
-        if self._foreign is None:
-            self._foreign = _interpret.of_global(self)
-        return self._foreign
-
-    @property
-    def selector(self) -> pandas.DataFrame:
-        """The table of terms from which InterpretML's pages choose."""
-        return self.to_interpret().selector
+    def _converted(self) -> Any:
+        return _interpret.of_global(self)
 
     @property
     def feature_names(self) -> list[str]:
@@ -152,7 +163,7 @@ class GlobalExplanation:
         return f"<{type(self).__name__} of {len(self._terms)} terms>"
 
 
-class LocalExplanation:
+class LocalExplanation(Explanation):
     """What the scores of rows are made of.
 
     ``interpret.show`` and ``interpret.preserve`` of InterpretML take it, too.
@@ -175,7 +186,6 @@ class LocalExplanation:
         #: What each term contributes to each row, and the scores of the rows.
         self.contributions, self.scores = terms.contributions(table)
         self._words, self._standings = terms.model.words(table)
-        self._foreign: Any = None
 
     @property
     def term_names(self) -> list[str]:
@@ -269,16 +279,8 @@ class LocalExplanation:
 
     # As InterpretML has it.
 
-    def to_interpret(self) -> Any:
-        """The same as an explanation of InterpretML. Needs InterpretML."""
-        if self._foreign is None:
-            self._foreign = _interpret.of_local(self)
-        return self._foreign
-
-    @property
-    def selector(self) -> pandas.DataFrame:
-        """The table of rows from which InterpretML's pages choose."""
-        return self.to_interpret().selector
+    def _converted(self) -> Any:
+        return _interpret.of_local(self)
 
     def visualize(self, key: int | None = None) -> Any:
         """A figure of Plotly, as InterpretML draws it; nothing without a key.

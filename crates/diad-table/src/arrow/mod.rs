@@ -219,13 +219,7 @@ impl<'a> ArrowReader<'a> {
 }
 
 impl Reader for ArrowReader<'_> {
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn unread(&self) -> &[String] {
-        &self.unread
-    }
+    crate::source::names_in!(self);
 
     fn about(&self) -> About {
         About { notes: self.notes.clone(), ..About::default() }

@@ -167,13 +167,7 @@ impl<R: BufRead> CsvReader<R> {
 }
 
 impl<R: BufRead> Reader for CsvReader<R> {
-    fn names(&self) -> &[String] {
-        &self.chosen.names
-    }
-
-    fn unread(&self) -> &[String] {
-        &self.chosen.unread
-    }
+    crate::source::names_in!(self.chosen);
 
     fn about(&self) -> About {
         let mut about = self.about.clone();

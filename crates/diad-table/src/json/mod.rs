@@ -145,13 +145,7 @@ impl<R: BufRead> JsonReader<R> {
 }
 
 impl<R: BufRead> Reader for JsonReader<R> {
-    fn names(&self) -> &[String] {
-        &self.chosen.names
-    }
-
-    fn unread(&self) -> &[String] {
-        &self.chosen.unread
-    }
+    crate::source::names_in!(self.chosen);
 
     fn about(&self) -> About {
         About { notes: self.notes(), ..About::default() }

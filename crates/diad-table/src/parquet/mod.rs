@@ -125,13 +125,7 @@ impl ParquetReader {
 }
 
 impl Reader for ParquetReader {
-    fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn unread(&self) -> &[String] {
-        &self.unread
-    }
+    crate::source::names_in!(self);
 
     fn about(&self) -> About {
         About { notes: self.notes.clone(), ..About::default() }

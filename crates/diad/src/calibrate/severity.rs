@@ -1,7 +1,5 @@
 //! How severe a score is, in words.
 
-use std::fmt;
-
 /// How severe a score is: by the share of ordinary rows that score lower.
 ///
 /// ```
@@ -44,8 +42,4 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+shown_by!(Severity, name);

@@ -1,7 +1,5 @@
 //! Cells that do not fit their column: each is a value of its own, and its row is scored all the same.
 
-use std::fmt;
-
 use super::column::{Column, Kind};
 use crate::table::{self, Place, Table, quoted};
 use crate::{Error, Result};
@@ -50,11 +48,7 @@ impl Oddity {
     }
 }
 
-impl fmt::Display for Oddity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
+shown_by!(Oddity, word);
 
 impl Column {
     /// Why a value of the column is none that the training could have had, if so.

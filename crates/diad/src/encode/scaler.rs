@@ -75,6 +75,7 @@ impl Scaler {
     }
 
     /// What becomes -1 and what becomes 1, on the asinh scale if it is one.
+    #[cfg(feature = "export")]
     pub(crate) fn ends(&self) -> [f64; 2] {
         [self.low, self.high]
     }

@@ -1,16 +1,16 @@
 //! The one error type of the library. Every message is a sentence that names the column, the row
 //! or the setting concerned and says what to do about it.
 
-mod dialect;
 mod fault;
+mod naming;
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::table::{Place, printable, quoted};
-pub use dialect::Dialect;
 pub use fault::{CheckpointFault, ModelFault};
+pub use naming::Naming;
 
 /// What can go wrong, in words a user can act on.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum Error {
         known: Vec<&'static str>,
     },
     /// A setting that the chosen way to learn does not have.
-    #[error("{}", dialect::other_learner(Dialect::Names, name, learner))]
+    #[error("{}", naming::other_learner(Naming::Names, name, learner))]
     OtherLearner {
         /// The setting's name.
         name: &'static str,
@@ -141,10 +141,10 @@ pub enum Error {
         room: usize,
     },
     /// Training ended in numbers that are not finite or absurdly large.
-    #[error("{}", dialect::diverged(Dialect::Names))]
+    #[error("{}", naming::diverged(Naming::Names))]
     Diverged,
     /// Tuning ended in numbers that are not finite or absurdly large.
-    #[error("{}", dialect::tuning_diverged(Dialect::Names))]
+    #[error("{}", naming::tuning_diverged(Naming::Names))]
     TuningDiverged,
     /// A model that cannot be written as a file.
     #[error("the model cannot be written as a file: {0}")]
@@ -266,7 +266,7 @@ pub enum Error {
     #[error("no column is left to learn from; ignore fewer columns")]
     NoFeatures,
     /// Every column was left out, though nobody asked for it.
-    #[error("{}", dialect::all_left_out(Dialect::Names, name, reason, *can_be_told))]
+    #[error("{}", naming::all_left_out(Naming::Names, name, reason, *can_be_told))]
     AllLeftOut {
         /// The first of them.
         name: String,

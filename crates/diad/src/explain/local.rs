@@ -198,9 +198,9 @@ impl Explainer<'_> {
         self.detector.begin(work);
         // The same sum in the same order as for a score, and by terms beside it.
         for (piece, &term) in term_of.iter().enumerate() {
-            let (values, factor) = self.detector.piece(piece, work);
-            add(score, values, factor);
-            add(&mut totals[term * lanes..(term + 1) * lanes], values, factor);
+            let piece = self.detector.piece(piece, work);
+            add(score, piece);
+            add(&mut totals[term * lanes..(term + 1) * lanes], piece);
         }
         let rows = scores.len();
         for (column, places) in places.chunks_exact_mut(BLOCK_ROWS).enumerate() {

@@ -42,7 +42,7 @@ use crate::encode::Scaler;
 use crate::function::{interpolate, locate};
 use crate::kernel::Terms;
 use crate::parallel::{self, Spaces};
-use crate::profile::{Cell, Counts, Groups};
+use crate::profile::{Cell, Counts, Groups, Usual};
 use crate::score::Workspace;
 use crate::score::pieces::Wanted;
 use crate::score::purify;
@@ -78,6 +78,11 @@ impl Term {
     /// The mean of its absolute contributions over the training rows.
     pub fn importance(&self) -> f64 {
         self.importance
+    }
+
+    /// The first and the last of its columns: the same one twice if it has no other.
+    pub(crate) fn ends(&self) -> [u32; 2] {
+        [self.columns[0] as u32, self.columns[self.columns.len() - 1] as u32]
     }
 }
 
@@ -229,14 +234,23 @@ impl<'a> Explainer<'a> {
         whole.map(margins).collect()
     }
 
-    /// Moves the mean of every term into the intercept, and finds its importance.
+    /// Moves the mean of every term into the intercept, and finds its importance. Both are known at the nodes of a term; where it was
+    /// measured over the training rows themselves what that misses, as much is added.
     fn centre(&mut self) {
+        let usual: HashMap<[u32; 2], &Usual> =
+            self.detector.profile().usual.iter().map(|usual| (usual.columns, usual)).collect();
         let found = parallel::map_indices(self.terms.len(), &|term| {
             let (values, weights) = self.weighted(term);
             let total: f64 = weights.iter().sum();
-            let mean = values.iter().zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total;
-            let importance = values.iter().zip(&weights).map(|(v, w)| (v - mean).abs() * w).sum::<f64>();
-            (mean, importance / total)
+            let over = |of: &dyn Fn(f64) -> f64| {
+                values.iter().zip(&weights).map(|(&value, weight)| weight * of(value)).sum::<f64>() / total
+            };
+            let mean = over(&|value| value);
+            let importance = over(&|value| (value - mean).abs());
+            let Some(usual) = usual.get(&self.terms[term].ends()) else { return (mean, importance) };
+            let deviation = over(&|value| (value - mean) * (value - mean)).sqrt();
+            let share = if deviation > 0.0 { f64::from(usual.deviation) / deviation } else { 1.0 };
+            (mean + f64::from(usual.mean), share * importance)
         });
         for (term, (mean, importance)) in self.terms.iter_mut().zip(found) {
             self.intercept += mean;

@@ -126,14 +126,14 @@ proptest! {
 
 #[test]
 fn terms_have_no_mean() {
-    for params in [tiny(), Params { scale: Scale::Linear, weight_surprise: 0.0, ..tiny() }] {
-        let detector = detector(&params, &table(600, 3));
+    for params in [tiny(), Params { scale: Scale::Linear, ..tiny() }] {
+        let data = table(600, 3);
+        let detector = detector(&params, &data);
         let explainer = Explainer::new(&detector);
+        let explained = explainer.contributions(&data).unwrap();
         for index in 0..explainer.terms().len() {
-            let (values, weights) = explainer.weighted(index);
-            let total: f64 = weights.iter().sum();
-            let mean = values.iter().zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total;
-            assert!(mean.abs() < 1e-9, "{}: {mean}", explainer.name(index));
+            let mean = (0..600).map(|row| explained.row(row)[index]).sum::<f64>() / 600.0;
+            assert!(mean.abs() < 1e-5, "{}: {mean}", explainer.name(index));
         }
     }
 }
@@ -212,8 +212,7 @@ fn contributions_may_take_the_place_of_others() {
 #[test]
 fn importances_are_means_over_the_training_rows() {
     let data = table(600, 3);
-    // Without steps, which lines between nodes do not follow.
-    let detector = detector(&Params { weight_surprise: 0.0, ..tiny() }, &data);
+    let detector = detector(&tiny(), &data);
     let explainer = Explainer::new(&detector);
     let explained = explainer.contributions(&data).unwrap();
     let largest = explainer.terms().iter().map(Term::importance).fold(0.0, f64::max);
@@ -280,12 +279,16 @@ fn lines_and_surfaces_are_the_terms() {
     assert_eq!(flag.positions, [0.0, 1.0]);
 }
 
+/// New rows with their scores, and the score that a share of the training rows is below.
+fn above(share: f64) -> (Explainer<'static>, Table, Vec<f32>, f32) {
+    let (explainer, data) = (Explainer::new(shared()), table(300, 9));
+    let (scores, threshold) = (shared().score(&data).unwrap(), explainer.score_quantile(share));
+    (explainer, data, scores, threshold)
+}
+
 #[test]
 fn counterfactuals_hold_when_scored_again() {
-    let explainer = Explainer::new(shared());
-    let data = table(300, 9);
-    let scores = shared().score(&data).unwrap();
-    let threshold = explainer.score_quantile(0.8);
+    let (explainer, data, scores, threshold) = above(0.8);
     let (mut found, mut pairs) = (0, 0);
     for row in (0..300).filter(|&row| scores[row] >= threshold).take(30) {
         let values: Vec<f64> = (0..5).map(|column| data.column(column)[row]).collect();
@@ -320,10 +323,7 @@ fn counterfactuals_hold_when_scored_again() {
 /// No single value that a plain search over a fine net of the column tries is much nearer.
 #[test]
 fn no_much_smaller_change_is_overlooked() {
-    let explainer = Explainer::new(shared());
-    let data = table(300, 9);
-    let scores = shared().score(&data).unwrap();
-    let threshold = explainer.score_quantile(0.9);
+    let (explainer, data, scores, threshold) = above(0.9);
     let score = |values: &[f64]| {
         let columns = values.iter().map(|&v| vec![v]).collect();
         shared().score(&Table::new(data.names().to_vec(), columns).unwrap()).unwrap()[0]

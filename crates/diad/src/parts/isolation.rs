@@ -21,13 +21,7 @@ const ROWS: usize = 128;
 pub struct Isolation;
 
 impl Part for Isolation {
-    fn name(&self) -> &'static str {
-        "isolation"
-    }
-
-    fn weight(&self, params: &Params) -> f64 {
-        params.weight_isolation
-    }
+    named!("isolation", weight_isolation);
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
         let pairs = sample.pairs(params);

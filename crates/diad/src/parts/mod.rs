@@ -1,6 +1,19 @@
 //! The parts of the score, one file each, behind one small trait. Each is made from a sample of encoded rows and says of
 //! a row, as functions of one or two columns, how unusual it is in one respect.
 
+/// The name of a [`Part`], and the setting that is its weight.
+macro_rules! named {
+    ($name:expr, $weight:ident) => {
+        fn name(&self) -> &'static str {
+            $name
+        }
+
+        fn weight(&self, params: &$crate::Params) -> f64 {
+            params.$weight
+        }
+    };
+}
+
 mod column;
 mod dates;
 mod isolation;

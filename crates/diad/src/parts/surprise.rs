@@ -27,13 +27,7 @@ const STEP: f32 = 1.0 / (1 << 20) as f32;
 pub struct Surprise;
 
 impl Part for Surprise {
-    fn name(&self) -> &'static str {
-        SURPRISE
-    }
-
-    fn weight(&self, params: &Params) -> f64 {
-        params.weight_surprise
-    }
+    named!(SURPRISE, weight_surprise);
 
     fn least_deviation(&self) -> f64 {
         CHANCE

@@ -24,13 +24,7 @@ const LEAST_EXCESS: f64 = 0.02;
 pub struct Tails;
 
 impl Part for Tails {
-    fn name(&self) -> &'static str {
-        TAILS
-    }
-
-    fn weight(&self, params: &Params) -> f64 {
-        params.weight_tails
-    }
+    named!(TAILS, weight_tails);
 
     fn functions(&self, sample: &Sample, _: &Params) -> Functions {
         let curve = |&feature: &u32| curve(feature, &sample.columns[feature as usize]);

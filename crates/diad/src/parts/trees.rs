@@ -10,13 +10,7 @@ use crate::score::additive::TREES;
 pub struct Trees;
 
 impl Part for Trees {
-    fn name(&self) -> &'static str {
-        TREES
-    }
-
-    fn weight(&self, params: &Params) -> f64 {
-        params.weight_trees
-    }
+    named!(TREES, weight_trees);
 
     fn functions(&self, _: &Sample, _: &Params) -> Functions {
         Functions::default()

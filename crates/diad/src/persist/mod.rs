@@ -16,7 +16,7 @@ use crate::function::{Curve, Functions, Grid, spaced};
 use crate::model::{Layer, Model, Selectors};
 use crate::origin::Digest;
 use crate::profile::{Counts, Group, Groups, Profile, Ranges, Spread, Together, Usual};
-use crate::score::additive::{Additive, Part};
+use crate::score::additive::{Additive, Summand};
 use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
@@ -132,7 +132,7 @@ fn is_whole(path: &Path) -> bool {
 /// The bytes of a model file.
 pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault> {
     let (additive, profile) = (detector.additive(), detector.profile());
-    let part = |Part { name, factor, deviation, functions }: &Part| PartHeader {
+    let part = |Summand { name, factor, deviation, functions }: &Summand| PartHeader {
         name: name.clone(),
         factor: *factor,
         deviation: *deviation,
@@ -274,14 +274,14 @@ fn read_additive(
         for &(features, counts) in grids {
             functions.grids.push(read_grid(header.version, features, counts, words)?);
         }
-        parts.push(Part { name: name.clone(), factor: *factor, deviation: *deviation, functions });
+        parts.push(Summand { name: name.clone(), factor: *factor, deviation: *deviation, functions });
     }
     let mut constants = parts.iter().flat_map(|part| [part.factor, part.deviation]).chain([header.shift]);
     if !constants.all(|value| value.abs() <= LARGEST) {
         return Err(SENSELESS_NUMBERS);
     }
     // Single precision could not tell the rest of a score beside larger numbers.
-    let values = |part: &Part| {
+    let values = |part: &Summand| {
         let curves = part.functions.curves.iter().flat_map(|curve| &curve.values);
         let grids = part.functions.grids.iter().flat_map(|grid| &grid.values);
         curves.chain(grids).fold(0.0f32, |largest, value| largest.max(value.abs()))

@@ -226,7 +226,7 @@ pub struct Profile {
 pub struct Usual {
     /// Its columns, the smaller number first; the same twice for a term of one column.
     pub columns: [u32; 2],
-    /// The mean of its contributions.
+    /// The mean of its contributions, as far as the nodes of columns do not tell it.
     pub mean: f32,
     /// Their standard deviation.
     pub deviation: f32,

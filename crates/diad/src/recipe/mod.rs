@@ -26,7 +26,7 @@ const ABOVE: f64 = 0.99;
 
 /// A part that was made: what it says of the rows of the sample, with mean 0 and standard deviation 1.
 struct Made {
-    part: additive::Part,
+    part: additive::Summand,
     weight: f64,
     mean: f64,
     deviation: f64,
@@ -97,7 +97,7 @@ fn add_up(made: Vec<Made>, rows: usize) -> (Additive, Vec<f32>) {
         tracing::debug!(part = part.name, weight, trust, "added a part of the score");
         scores.iter_mut().zip(&own).for_each(|(sum, own)| *sum += weight * f64::from(*own));
         shift += weight * mean / scale;
-        additive.parts.push(additive::Part {
+        additive.parts.push(additive::Summand {
             factor: (weight / scale) as f32,
             deviation: deviation as f32,
             ..part

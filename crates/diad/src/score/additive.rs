@@ -12,9 +12,9 @@ pub const SURPRISE: &str = "surprise";
 /// The name of the part that people have added.
 pub const EDITS: &str = "edits";
 
-/// A part of the score.
+/// A part of the score, as it is kept and added up. The trait `Part` makes them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct Summand {
     /// Its name.
     pub name: String,
     /// Its factor in the score.
@@ -29,7 +29,7 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Additive {
     /// The parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Summand>,
     /// The constant that is subtracted.
     pub shift: f32,
 }
@@ -42,7 +42,7 @@ impl Additive {
 
     /// A single part.
     pub fn of_part(name: &str, factor: f32, functions: Functions) -> Self {
-        Self { parts: vec![Part { name: name.to_owned(), factor, deviation: 0.0, functions }], shift: 0.0 }
+        Self { parts: vec![Summand { name: name.to_owned(), factor, deviation: 0.0, functions }], shift: 0.0 }
     }
 
     /// The factor of the mean of the trees.
@@ -53,7 +53,7 @@ impl Additive {
     /// The share of each part in the score: its standard deviation over the training rows, relative to the sum over all parts.
     /// Empty if the deviations are not known.
     pub fn shares(&self) -> Vec<(&str, f64)> {
-        let deviation = |part: &Part| f64::from(part.factor.abs()) * f64::from(part.deviation);
+        let deviation = |part: &Summand| f64::from(part.factor.abs()) * f64::from(part.deviation);
         let total: f64 = self.parts.iter().map(deviation).sum();
         let shares = self.parts.iter().map(|part| (part.name.as_str(), deviation(part) / total));
         if total > 0.0 { shares.collect() } else { Vec::new() }
@@ -68,7 +68,7 @@ impl Additive {
 
     /// The same score with only some functions of each part, such as those of one feature.
     pub fn keeping(&self, kept: impl Fn(&Functions) -> Functions) -> Self {
-        let part = |part: &Part| Part { functions: kept(&part.functions), ..part.clone() };
+        let part = |part: &Summand| Summand { functions: kept(&part.functions), ..part.clone() };
         Self { parts: self.parts.iter().filter(|part| part.name != TREES).map(part).collect(), shift: 0.0 }
     }
 
@@ -79,7 +79,7 @@ impl Additive {
                 Some(own) => &mut self.parts[own],
                 None => {
                     let factor = if part.name == TREES { 0.0 } else { 1.0 };
-                    self.parts.push(Part {
+                    self.parts.push(Summand {
                         name: part.name.clone(),
                         factor,
                         deviation: 0.0,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::Detector;
-use super::additive::{Part, SURPRISE};
+use super::additive::{SURPRISE, Summand};
 use super::compiled::{Compiled, Cursor, Sources, compile};
 use super::purify::{self, Moved};
 use crate::encode::Scaler;
@@ -44,7 +44,7 @@ impl Detector {
 
     /// What is moved from pairs of columns to either of them, given at the nodes of [`purify::nodes`].
     pub(crate) fn moved(&self, nodes: &[Vec<f32>]) -> Vec<Moved> {
-        let aside: Vec<&Part> = self.additive.parts.iter().filter(|part| part.name == SURPRISE).collect();
+        let aside: Vec<&Summand> = self.additive.parts.iter().filter(|part| part.name == SURPRISE).collect();
         purify::moved(self.exact(), &aside, (&self.encoder, &self.profile), nodes)
     }
 

@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-use super::additive::{Additive, Part};
+use super::additive::{Additive, Summand};
 use super::lookup::Lookup;
 use super::{Detector, Workspace, add};
-use crate::Result;
-use crate::encode::Matrix;
+use crate::encode::{Found, Matrix};
 use crate::function::Functions;
 use crate::kernel::{Isa, LANES, Lane};
 use crate::metrics::mean_and_deviation;
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Forward, Model, Wiring};
 use crate::parallel::{self, Spaces};
-use crate::table::Table;
 
 /// A score as the exact engine computes it. Borrows everything, so that a component of a score, or the same score with other
 /// trees, is evaluated without a detector of its own.
@@ -55,18 +53,18 @@ impl Exact<'_> {
         }
     }
 
-    /// The values of a piece for every row of a block that work has begun on, and its factor in the score.
-    pub fn piece<'w>(&self, piece: usize, work: &'w mut Workspace) -> (&'w [Lane<f32>], f64) {
-        let groups = self.wiring.groups();
-        let Workspace { block, scratch, places, values, .. } = work;
-        let values = &mut values[..block.lanes()];
+    /// What a piece adds to the score of every row of a block that work has begun on.
+    pub fn piece<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>] {
+        let (groups, lanes) = (self.wiring.groups(), work.block.lanes());
         if let Some(group) = groups.get(piece) {
             let forward = Forward { model: self.model, wiring: self.wiring };
-            forward.sum(group, block, scratch, values);
-            return (values, f64::from(self.tree_factor) / self.model.shape.all_trees() as f64);
+            forward.sum(group, &mut work.block, &mut work.scratch, &mut work.singles[..lanes]);
+            return work.times(f64::from(self.tree_factor) / self.model.shape.all_trees() as f64);
         }
-        self.lookup.fill(piece - groups.len(), block.x(), places, values);
-        (values, 1.0)
+        let Workspace { block, places, added, .. } = work;
+        let added = &mut added[..lanes];
+        self.lookup.fill(piece - groups.len(), block.x(), places, added);
+        added
     }
 
     /// Scores of rows of `width` features, block by block; `fill` gives each block its rows.
@@ -84,8 +82,7 @@ impl Exact<'_> {
             let total = &mut total[..work.block.lanes()];
             total.fill(Lane([0.0 - f64::from(self.shift); LANES]));
             for piece in first..self.pieces() {
-                let (values, factor) = self.piece(piece, work);
-                add(total, values, factor);
+                add(total, self.piece(piece, work));
             }
             for (score, i) in scores.iter_mut().zip(0..) {
                 *score = total[i / LANES].0[i % LANES] as f32;
@@ -121,14 +118,11 @@ impl Detector {
         }
     }
 
-    /// Exact scores of the rows of a table, whichever engine the detector uses.
-    pub(crate) fn score_exactly(&self, table: &Table) -> Result<Vec<f32>> {
-        let (found, scalers) = (self.find(table)?, self.scalers());
-        let mut scores = vec![0.0; table.rows()];
+    /// Exact scores of rows whose columns were found, whichever engine the detector uses; cells that do not fit count as the median.
+    pub(crate) fn score_exactly(&self, found: &Found, scores: &mut [f32]) {
+        let scalers = self.scalers();
         let fill = |block: &mut Block<f32>, rows| self.fill_block(block, &found.columns, &scalers, rows);
-        self.exact().score_blocks(self.encoder.features().len(), &mut scores, fill);
-        self.add_odd(&found, &mut scores);
-        Ok(scores)
+        self.exact().score_blocks(self.encoder.features().len(), scores, fill);
     }
 
     /// Exact scores of encoded rows, one for each.
@@ -155,7 +149,7 @@ impl Detector {
     /// The same detector with the standard deviation of each part over these rows filled in.
     pub(crate) fn measuring_parts(mut self, rows: &Matrix) -> Self {
         for part in 0..self.additive.parts.len() {
-            let alone = Part { factor: 1.0, ..self.additive.parts[part].clone() };
+            let alone = Summand { factor: 1.0, ..self.additive.parts[part].clone() };
             let scores = self.score_component(&Additive { parts: vec![alone], shift: 0.0 }, rows);
             self.additive.parts[part].deviation = mean_and_deviation(&scores).1 as f32;
         }

@@ -64,12 +64,12 @@ impl Ruler {
 }
 
 /// Working space: for each side and row the node, and the share of the next one; for each curve and row what it rises
-/// by beyond its nodes.
+/// by beyond its nodes. Far out, curves that take back each other's rise leave a small difference of large numbers, hence doubles.
 #[derive(Debug, Default)]
 pub struct Places {
     nodes: Vec<u32>,
     shares: Vec<f32>,
-    rises: Vec<f32>,
+    rises: Vec<f64>,
 }
 
 impl Places {
@@ -141,13 +141,13 @@ impl Lookup {
     }
 
     /// The value of a function, counting curves first and then grids, for every row of a block with its places.
-    pub fn fill(&self, function: usize, x: Columns<f32>, places: &Places, values: &mut [Lane<f32>]) {
+    pub fn fill(&self, function: usize, x: Columns<f32>, places: &Places, values: &mut [Lane<f64>]) {
         let lanes = values.len();
         if let Some(curve) = self.curves.get(function) {
             let rises = places.rises[function * BLOCK_ROWS..].chunks_exact(LANES);
             for ((value, x), rise) in values.iter_mut().zip(x.get(curve.feature as usize, lanes)).zip(rises) {
                 for ((value, &x), rise) in value.0.iter_mut().zip(&x.0).zip(rise) {
-                    *value = curve.inside(x) + rise;
+                    *value = f64::from(curve.inside(x)) + rise;
                 }
             }
             return;
@@ -162,7 +162,7 @@ impl Lookup {
             let (near, far) = (&grid.values[start..start + 2], &grid.values[start + grid.across..]);
             let near = near[0] + b * (near[1] - near[0]);
             let far = far[0] + b * (far[1] - far[0]);
-            *value = near + a * (far - near);
+            *value = f64::from(near + a * (far - near));
         }
     }
 }
@@ -177,9 +177,10 @@ impl CurveLookup {
 
     /// What a curve adds beyond its nodes.
     #[inline]
-    fn rise(&self, x: f32) -> f32 {
-        let [low, high] = [self.nodes.nodes[0], self.nodes.nodes[self.nodes.nodes.len() - 1]];
-        (low - x).max(0.0) * self.beyond[0] + (x - high).max(0.0) * self.beyond[1]
+    fn rise(&self, x: f32) -> f64 {
+        let [low, high] = [self.nodes.nodes[0], self.nodes.nodes[self.nodes.nodes.len() - 1]].map(f64::from);
+        let (x, [before, after]) = (f64::from(x), self.beyond.map(f64::from));
+        (low - x).max(0.0) * before + (x - high).max(0.0) * after
     }
 }
 
@@ -216,9 +217,9 @@ mod tests {
         block.fill(rows.len(), |row, feature| rows[row][feature]);
         let (lookup, mut places) = (Lookup::new(&tables), Places::default());
         lookup.find_places(block.x(), block.lanes(), &mut places);
-        let found: Vec<Vec<Lane<f32>>> = (0..tables.curves.len() + tables.grids.len())
+        let found: Vec<Vec<Lane<f64>>> = (0..tables.curves.len() + tables.grids.len())
             .map(|table| {
-                let mut values = vec![Lane([f32::NAN; LANES]); block.lanes()];
+                let mut values = vec![Lane([f64::NAN; LANES]); block.lanes()];
                 lookup.fill(table, block.x(), &places, &mut values);
                 values
             })
@@ -229,7 +230,7 @@ mod tests {
             let grid = |grid: &Grid| grid.at(value(grid.features[0]), value(grid.features[1]));
             let plain = curves.chain(tables.grids.iter().map(grid));
             for (plain, found) in plain.zip(&found) {
-                let found = f64::from(found[index / LANES].0[index % LANES]);
+                let found = found[index / LANES].0[index % LANES];
                 let near = 1e-5 * plain.abs().max(1.0);
                 assert!((found - plain).abs() < near, "{found} instead of {plain} at {row:?}");
             }

@@ -30,6 +30,7 @@ use additive::Additive;
 use compiled::{Compiled, Cursor};
 use lookup::{Lookup, Places};
 use odd::Penalties;
+use pieces::Pieces;
 
 /// Rows that a thread reads and scores at a time.
 const SHARED_ROWS: usize = 2048;
@@ -74,7 +75,10 @@ pub(crate) struct Workspace {
     scratch: Scratch<f32>,
     places: Places,
     cursor: Cursor,
-    values: Vec<Lane<f32>>,
+    /// A piece in single precision, before its factor.
+    singles: Vec<Lane<f32>>,
+    /// What a piece adds to the score.
+    added: Vec<Lane<f64>>,
 }
 
 impl Workspace {
@@ -84,8 +88,18 @@ impl Workspace {
             scratch: Scratch::default(),
             places: Places::default(),
             cursor: Cursor::default(),
-            values: vec![Lane::default(); BLOCK_LANES],
+            singles: vec![Lane::default(); BLOCK_LANES],
+            added: vec![Lane::default(); BLOCK_LANES],
         }
+    }
+
+    /// A piece that is there in single precision, times its factor.
+    fn times(&mut self, factor: f64) -> &[Lane<f64>] {
+        let added = &mut self.added[..self.block.lanes()];
+        for (added, single) in added.iter_mut().zip(&self.singles) {
+            added.0 = single.0.map(|value| f64::from(value) * factor);
+        }
+        added
     }
 }
 
@@ -191,13 +205,12 @@ impl Detector {
         self.exact().begin(work);
     }
 
-    /// The values of a piece for every row of a block that work has begun on, and its factor in the score.
-    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> (&'a [Lane<f32>], f64) {
-        let Some(compiled) = self.compiled() else { return self.exact().piece(piece, work) };
-        let Workspace { block, cursor, values, .. } = work;
-        let values = &mut values[..block.lanes()];
-        compiled.piece(piece, cursor, values);
-        (values, 1.0)
+    /// What a piece adds to the score of every row of a block that work has begun on.
+    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> &'a [Lane<f64>] {
+        match self.compiled() {
+            Some(compiled) => compiled.piece_at(piece, work),
+            None => self.exact().piece(piece, work),
+        }
     }
 
     /// The constant that is subtracted from the sum of all pieces.
@@ -272,6 +285,7 @@ impl Detector {
     }
 
     /// What flows where among the trees.
+    #[cfg(feature = "export")]
     pub(crate) fn wiring(&self) -> &Wiring<f32> {
         &self.wiring
     }
@@ -352,13 +366,9 @@ impl Detector {
             return Err(Error::Room { rows: table.rows(), room: scores.len() });
         }
         let found = self.find(table)?;
-        let (columns, scalers) = (&found.columns, self.scalers());
         match self.compiled() {
-            Some(compiled) => self.look_up(compiled, (columns, &scalers), scores),
-            None => {
-                let fill = |block: &mut Block<f32>, rows| self.fill_block(block, columns, &scalers, rows);
-                self.exact().score_blocks(self.encoder.features().len(), scores, fill);
-            }
+            Some(compiled) => self.look_up(compiled, (&found.columns, &self.scalers()), scores),
+            None => self.score_exactly(&found, scores),
         }
         self.add_odd(&found, scores);
         oddities.note(self.encoder.columns(), table, found.odd);
@@ -468,11 +478,11 @@ impl Detector {
     }
 }
 
-/// Adds values times a factor to a total.
-pub(crate) fn add(total: &mut [Lane<f64>], values: &[Lane<f32>], factor: f64) {
-    for (total, values) in total.iter_mut().zip(values) {
-        for (total, &value) in total.0.iter_mut().zip(&values.0) {
-            *total += f64::from(value) * factor;
+/// Adds a piece to a total.
+pub(crate) fn add(total: &mut [Lane<f64>], piece: &[Lane<f64>]) {
+    for (total, piece) in total.iter_mut().zip(piece) {
+        for (total, value) in total.0.iter_mut().zip(&piece.0) {
+            *total += value;
         }
     }
 }

@@ -57,7 +57,7 @@ impl Detector {
     }
 
     /// Adds to the scores of rows what cells that do not fit count.
-    pub(super) fn add_odd(&self, found: &Found, scores: &mut [f32]) {
+    pub(crate) fn add_odd(&self, found: &Found, scores: &mut [f32]) {
         for odd in &found.odd {
             scores[odd.row] += self.penalty(odd.column) as f32;
         }
@@ -95,8 +95,8 @@ impl Detector {
             work.block.fill_columns(tried.len(), filled);
             exact.begin(&mut work);
             for (most, &piece) in most.iter_mut().zip(&pieces) {
-                let (values, factor) = exact.piece(piece, &mut work);
-                let value = |row: usize| factor * f64::from(values[row / LANES].0[row % LANES]);
+                let values = exact.piece(piece, &mut work);
+                let value = |row: usize| values[row / LANES].0[row % LANES];
                 *most = (0..odd).map(|row| value(row) - value(odd)).fold(*most, f64::max);
             }
         }

@@ -23,8 +23,8 @@ pub(super) trait Pieces {
     /// Gives a block some points, at most [`BLOCK_ROWS`], and finds what the wanted pieces need.
     fn begin_at(&self, wanted: Wanted, points: Range<usize>, work: &mut Workspace);
 
-    /// The values of a piece at the points of the block, and its factor in the score.
-    fn piece_at<'w>(&self, piece: usize, work: &'w mut Workspace) -> (&'w [Lane<f32>], f64);
+    /// What a piece adds to the score at each point of the block.
+    fn piece_at<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>];
 
     /// The sum of the wanted pieces at so many points.
     fn sum_at(&self, wanted: Wanted, points: usize, work: &mut Workspace) -> Vec<f64> {
@@ -36,8 +36,7 @@ pub(super) trait Pieces {
             let total = &mut total[..work.block.lanes()];
             total.fill(Lane::default());
             for &piece in wanted.pieces {
-                let (values, factor) = self.piece_at(piece, work);
-                add(total, values, factor);
+                add(total, self.piece_at(piece, work));
             }
             for (point, sum) in sums.iter_mut().enumerate() {
                 *sum = total[point / LANES].0[point % LANES];
@@ -61,7 +60,7 @@ impl Pieces for Exact<'_> {
         }
     }
 
-    fn piece_at<'w>(&self, piece: usize, work: &'w mut Workspace) -> (&'w [Lane<f32>], f64) {
+    fn piece_at<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>] {
         self.piece(piece, work)
     }
 }
@@ -79,11 +78,10 @@ impl Pieces for Compiled {
         }
     }
 
-    fn piece_at<'w>(&self, piece: usize, work: &'w mut Workspace) -> (&'w [Lane<f32>], f64) {
-        let Workspace { block, cursor, values, .. } = work;
-        let values = &mut values[..block.lanes()];
-        self.piece(piece, cursor, values);
-        (values, 1.0)
+    fn piece_at<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>] {
+        let Workspace { block, cursor, singles, .. } = work;
+        self.piece(piece, cursor, &mut singles[..block.lanes()]);
+        work.times(1.0)
     }
 }
 

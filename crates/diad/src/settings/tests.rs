@@ -136,11 +136,11 @@ fn few_steps_shorten_the_warmup_and_the_annealing_unless_they_are_given() {
 
 #[test]
 fn settings_of_another_learner_are_refused() {
-    use crate::Dialect;
+    use crate::Naming;
     let of = |name, given: &[(&'static str, Value)]| Learner::of(name, given.iter().cloned());
     let steps = of(None, &[("steps", Value::Count(10))]).unwrap_err();
     assert_eq!(steps.to_string(), "steps only applies to learner descent; remove it");
-    assert_eq!(steps.message(Dialect::Options), "--steps only applies to --learner descent; remove it");
+    assert_eq!(steps.message(Naming::Options), "--steps only applies to --learner descent; remove it");
     let loss = ("loss", Value::Word("auc".into()));
     let prior = of(None, &[loss.clone(), ("prior", Value::Number(1.0))]).unwrap_err();
     assert_eq!(prior.to_string(), "prior only applies to learner functions; remove it");

@@ -199,7 +199,9 @@ fn remember_scores(detector: Detector, rows: &Labelled) -> Detector {
     let scores = scored(&detector, rows.matrix());
     let mut sorted = scores.clone();
     sorted.sort_unstable_by(f32::total_cmp);
-    let profile = Profile { scores: Spread::of_sorted(&sorted), ..detector.profile().clone() };
+    // What terms usually contributed is no longer so.
+    let profile =
+        Profile { scores: Spread::of_sorted(&sorted), usual: Vec::new(), ..detector.profile().clone() };
     // Rows are in a random order.
     let few = rows.matrix().rows().min(MEASURED_ROWS);
     let width = rows.matrix().width;

@@ -131,7 +131,7 @@ impl Study for PlantedRows {
     type Row = PlantedRun;
 
     fn cases(&self, bench: &Bench) -> Result<Vec<Case>> {
-        known("table", &bench.options.sets, &SPECS.each_ref().map(|spec| spec.name))?;
+        known("table", &bench.options.sets, &SPECS.iter().map(|spec| spec.name).collect::<Vec<_>>())?;
         let methods = || METHODS.into_iter().filter(|(name, _)| *name == OURS || !self.no_peers);
         let specs = || SPECS.iter().filter(|spec| bench.options.wants(spec.name));
         let of_seed =
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn tables_are_the_same_with_the_same_seed_and_planted_rows_are_few() {
-        for spec in &SPECS {
+        for spec in SPECS.iter() {
             let (grid, planted) = table(spec, 3);
             assert_eq!(grid, table(spec, 3).0);
             assert_ne!(grid, table(spec, 4).0);

@@ -87,7 +87,7 @@ impl Oddity {
     }
 
     fn row(self, spec: &Spec, random: &mut Random) -> Option<Planted> {
-        let groups = spec.group.1;
+        let groups = &spec.group.1;
         let mut row = spec.row(random);
         let reasons: Vec<Vec<&'static str>> = match self {
             Self::FiftyTimes => {
@@ -173,7 +173,7 @@ impl Oddity {
             Self::HourNeverUsed => row.second = second(NIGHT, random),
             Self::HourWrongForGroup => {
                 let length = |group: &Group| f64::from(group.hours[1] - group.hours[0]);
-                let [short, _] = ends(spec.group.1, length);
+                let [short, _] = ends(&spec.group.1, length);
                 *row = spec.row_of(short, random);
                 // Some hours after it ends, when others are still at it.
                 row.second = second([short.hours[1] + 4, short.hours[1] + 6], random);
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_table_has_at_least_twelve_kinds_and_reasons_are_columns() {
-        for spec in &SPECS {
+        for spec in SPECS.iter() {
             let planted = all(spec);
             let kinds: std::collections::BTreeSet<_> = planted.iter().map(|one| one.oddity).collect();
             assert!(kinds.len() >= 12, "{}: {}", spec.name, kinds.len());
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn rows_are_odd_as_they_say() {
-        for spec in &SPECS {
+        for spec in SPECS.iter() {
             let known = |row: &Row| spec.group.1.iter().find(|group| group.name == row.group);
             for Planted { oddity, row, .. } in all(spec) {
                 let (group, amount, hour) = (known(&row), row.amount.unwrap_or(0.0), row.second / 3600);

@@ -32,14 +32,14 @@ pub struct Row {
 impl Spec {
     /// An ordinary row.
     pub fn row(&self, random: &mut Random) -> Row {
-        let group = random.weighted(self.group.1, |group| group.weight);
+        let group = random.weighted(&self.group.1, |group| group.weight);
         self.row_of(group, random)
     }
 
     /// An ordinary row of that kind.
     pub fn row_of(&self, group: &Group, random: &mut Random) -> Row {
         let amount = round(skewed(group.usual, group.spread, random));
-        let (place, implied, _) = random.weighted(self.places, |place| place.2);
+        let (place, implied, _) = random.weighted(&self.places, |place| place.2);
         let number = |law: &Law, random: &mut Random| match *law {
             Law::Whole(mean, deviation) => (mean + deviation * random.normal()).round().max(1.0),
             Law::Skewed(median, spread) => round(skewed(median, spread, random)),
@@ -50,7 +50,7 @@ impl Spec {
             second: second(group.hours, random),
             group: group.name.into(),
             place: [(*place).into(), (*implied).into()],
-            free: random.weighted(self.free.1, |value| value.1).0.into(),
+            free: random.weighted(&self.free.1, |value| value.1).0.into(),
             amount: Some(amount),
             numbers: self.numbers.iter().map(|(_, law)| number(law, random)).collect(),
         }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn ordinary_rows_keep_the_rules() {
-        for spec in &SPECS {
+        for spec in SPECS.iter() {
             let mut random = Random::new(5);
             for _ in 0..2000 {
                 let row = spec.row(&mut random);

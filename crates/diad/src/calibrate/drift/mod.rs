@@ -268,15 +268,16 @@ impl<'a> Drifting<'a> {
         let terms = self.explainer.terms();
         let rare = ((1.0 - RARE / 100.0) / terms.len() as f64) as f32;
         let usual = |term: &crate::explain::Term| {
-            let columns = [term.columns()[0], term.columns()[term.columns().len() - 1]].map(|c| c as u32);
-            let found = known.iter().find(|usual| usual.columns == columns).copied();
-            let deviation = (1.25 * term.importance()) as f32;
-            found.unwrap_or(Usual {
+            let columns = term.ends();
+            let found = known.iter().find(|usual| usual.columns == columns);
+            let unknown = Usual {
                 columns,
                 mean: 0.0,
-                deviation,
+                deviation: (1.25 * term.importance()) as f32,
                 rare: if known.is_empty() { rare } else { 0.0 },
-            })
+            };
+            // Contributions are counted from their mean.
+            found.map_or(unknown, |&usual| Usual { mean: 0.0, ..usual })
         };
         terms.iter().map(usual).collect()
     }

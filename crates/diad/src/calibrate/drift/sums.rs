@@ -112,10 +112,9 @@ pub fn usual(detector: &Detector, rows: &Matrix) -> Vec<Usual> {
     sums.add(&explainer, &explained, &all, threshold(detector));
     let share = (1.0 - RARE / 100.0) / sums.rare.max(1) as f64;
     let of_term = |(term, given): (usize, &crate::explain::Term)| {
-        let columns = given.columns();
         let [mean, variance] = sums.moments(term);
         Usual {
-            columns: [columns[0] as u32, columns[columns.len() - 1] as u32],
+            columns: given.ends(),
             mean: mean as f32,
             deviation: variance.sqrt() as f32,
             rare: (share * sums.terms[term].rare) as f32,

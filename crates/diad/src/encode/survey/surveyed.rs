@@ -1,7 +1,5 @@
 //! What one column of a table holds, and the columns of an encoder that it becomes.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::PartRanges;
@@ -39,11 +37,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words())
-    }
-}
+shown_by!(Reason, words);
 
 /// A column that is left out although nobody asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -66,7 +66,7 @@ fn plain_score(detector: &Detector, features: &[f32]) -> f64 {
     let (params, model, additive) = (detector.params(), detector.model(), detector.additive());
     let mut trees = 0.0;
     let depth = model.shape.depth;
-    for (t, wiring) in detector.wiring().trees.iter().enumerate() {
+    for (t, wiring) in detector.wiring.trees.iter().enumerate() {
         let layer = &model.layers[0];
         let right: Vec<f64> = (0..depth)
             .map(|i| {

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::Workspace;
-use super::additive::Part;
+use super::additive::Summand;
 use super::exact::Exact;
 use super::pieces::{Pieces, Wanted};
 use crate::encode::Encoder;
@@ -49,7 +49,7 @@ pub(crate) fn nodes(encoder: &Encoder, profile: &Profile) -> Vec<Vec<f32>> {
 /// What is moved from each pair of columns that the score has a function of, but for parts that stay `aside`.
 pub(super) fn moved(
     exact: Exact,
-    aside: &[&Part],
+    aside: &[&Summand],
     (encoder, profile): (&Encoder, &Profile),
     nodes: &[Vec<f32>],
 ) -> Vec<Moved> {
