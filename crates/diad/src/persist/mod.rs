@@ -286,7 +286,13 @@ fn read_additive(
         let grids = part.functions.grids.iter().flat_map(|grid| &grid.values);
         curves.chain(grids).fold(0.0f32, |largest, value| largest.max(value.abs()))
     };
-    if parts.iter().any(|part| part.factor.abs() * values(part) > LARGEST_PIECE) {
+    let rises = parts.iter().flat_map(|part| {
+        let beyond = part.functions.curves.iter().flat_map(|curve| curve.beyond);
+        beyond.map(|rise| f64::from(part.factor) * f64::from(rise))
+    });
+    if parts.iter().any(|part| part.factor.abs() * values(part) > LARGEST_PIECE)
+        || rises.map(f64::abs).sum::<f64>() > LARGEST_RISE
+    {
         return Err(SENSELESS_NUMBERS);
     }
     Ok(Additive { parts, shift: header.shift })
@@ -295,6 +301,8 @@ fn read_additive(
 const LARGEST: f32 = 1e12;
 /// The most that a function may add to a score; no fit comes near it.
 const LARGEST_PIECE: f32 = 1e8;
+/// The most that all curves together may rise per unit beyond their ends: values of up to 1e30 then still have a score in single precision.
+const LARGEST_RISE: f64 = 1e8;
 const SENSELESS_NUMBERS: ModelFault = ModelFault::Damaged("it holds numbers that make no sense");
 
 /// So many numbers, none of them absurdly large.

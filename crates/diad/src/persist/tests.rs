@@ -345,6 +345,20 @@ fn made_up_headers_are_refused() {
     assert!(from_bytes(&with_checksum([&prefix, deep.as_bytes(), &[0; 4]].concat())).is_err());
 }
 
+/// Curves that rise so steeply beyond their ends that scores would be infinite are refused.
+#[test]
+fn steep_ends_are_refused_or_give_numbers() {
+    for (rise, allowed) in [(1e3f32, true), (-1e3, true), (1e7, true), (1e9, false), (-1e12, false)] {
+        let detector = small_detector(1);
+        let mut additive = detector.additive().clone();
+        let curves = additive.parts.iter_mut().flat_map(|part| &mut part.functions.curves);
+        curves.for_each(|curve| curve.beyond = [rise; 2]);
+        let bytes = to_bytes(&detector.with(additive)).unwrap();
+        assert_eq!(from_bytes(&bytes).is_ok(), allowed, "{rise}");
+        refused_or_sound(&bytes);
+    }
+}
+
 /// Numbers in the tensors at the edge of what is allowed give numbers; those beyond are refused.
 #[test]
 fn extreme_tensors_are_refused_or_give_numbers() {
