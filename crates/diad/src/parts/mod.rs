@@ -14,6 +14,7 @@ macro_rules! named {
     };
 }
 
+mod bins;
 mod column;
 mod dates;
 mod isolation;
@@ -22,6 +23,7 @@ mod surprise;
 mod tails;
 mod trees;
 
+use self::bins::Bins;
 pub use self::column::Column;
 pub use self::dates::LENGTHS;
 pub use self::isolation::Isolation;
@@ -61,6 +63,8 @@ pub struct Sample {
     rows: Vec<usize>,
     /// The features that tell all there is to know of a row.
     pub columns: Vec<Column>,
+    /// They cut into bins.
+    bins: Vec<Bins>,
     /// Which column of the table each belongs to.
     origins: Vec<u32>,
 }
@@ -91,7 +95,8 @@ impl Sample {
             }
         });
         let origins = telling.iter().map(|feature| feature.column).collect();
-        Self { columns, rows, origins }
+        let bins = parallel::map(&columns, &Bins::new);
+        Self { columns, bins, rows, origins }
     }
 
     /// How many rows it has.

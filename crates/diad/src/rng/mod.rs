@@ -22,7 +22,7 @@ pub enum Purpose {
     Sample = 6,
     /// Rows from which the tables are made.
     TableRows = 7,
-    /// Pairs of columns that parts of the score look at.
+    /// Columns of very wide tables of which pairs are looked for.
     Pairs = 8,
     /// Labelled rows of a step.
     Tuning = 9,
