@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use memchr::memchr;
 
-use crate::{encoding, spaces};
+use crate::{comments, encoding, spaces};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
@@ -65,13 +65,31 @@ pub(crate) struct Layout {
     pub(crate) before: usize,
     /// Whether every row has one more cell than there are names: a name of the row, as R writes it.
     pub(crate) row_names: bool,
-    /// Bytes of a first line by which a program says what separates cells.
-    pub(crate) mark: usize,
+    /// Bytes before all that, and the lines that end in them: comments, or one by which a program says what separates cells.
+    pub(crate) skipped: usize,
+    pub(crate) lines: u64,
+    /// Whether they are comments.
+    pub(crate) commented: bool,
 }
 
 /// How a CSV file is laid out. What separates cells is what most often cuts the first rows into the same number of cells,
 /// two or more; or else white space, where that is certain; or else a comma.
 pub(crate) fn layout(start: &[u8], whole: bool) -> Layout {
+    let comments = comments::above(start, whole);
+    if comments.bytes > 0 {
+        let below = uncommented(&start[comments.bytes..], whole);
+        return Layout {
+            skipped: comments.bytes,
+            lines: comments.lines,
+            commented: comments.lines > 0,
+            ..below
+        };
+    }
+    uncommented(start, whole)
+}
+
+/// How a CSV file without comments above it is laid out.
+pub(crate) fn uncommented(start: &[u8], whole: bool) -> Layout {
     if let Some((delimiter, mark)) = said_delimiter(start) {
         let widths = PARSERS.with_borrow_mut(|parsers| {
             let place = DELIMITERS.iter().position(|&known| known == delimiter)?;
@@ -79,7 +97,7 @@ pub(crate) fn layout(start: &[u8], whole: bool) -> Layout {
             Some(widths(&start[mark..], &mut parsers[place], whole))
         });
         let (before, row_names) = shape(&widths.unwrap_or_default());
-        return Layout { delimiter, before, row_names, mark };
+        return Layout { delimiter, before, row_names, skipped: mark, lines: 1, commented: false };
     }
     PARSERS.with_borrow_mut(|parsers| best_layout(start, whole, parsers))
 }
@@ -102,7 +120,10 @@ fn said_delimiter(start: &[u8]) -> Option<(u8, usize)> {
 }
 
 fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
-    let (mut best, mut even) = ((0, Layout { delimiter: b',', before: 0, row_names: false, mark: 0 }), false);
+    let (mut best, mut even) = (
+        (0, Layout { delimiter: b',', before: 0, row_names: false, skipped: 0, lines: 0, commented: false }),
+        false,
+    );
     for (delimiter, parser) in DELIMITERS.into_iter().zip(parsers) {
         parser.reset();
         let widths = widths(start, parser, whole);
@@ -119,7 +140,7 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
         let score = (cells - 1) * same * same / widths.len();
         if score > best.0 {
-            best = (score, Layout { delimiter, before, row_names, mark: 0 });
+            best = (score, Layout { delimiter, before, row_names, skipped: 0, lines: 0, commented: false });
             even = same == widths.len();
         }
     }
@@ -208,8 +229,8 @@ mod tests {
     #[test]
     fn titles_row_names_and_excel_s_first_line_are_told() {
         let found = |text: &str| {
-            let Layout { delimiter, before, row_names, mark } = layout(text.as_bytes(), true);
-            (delimiter, before, row_names, mark)
+            let Layout { delimiter, before, row_names, skipped, .. } = layout(text.as_bytes(), true);
+            (delimiter, before, row_names, skipped)
         };
         let rows = "1;2;3\n".repeat(6);
         assert_eq!(found(&format!("sep=;\na;b;c\n{rows}")), (b';', 0, false, 6));

@@ -173,6 +173,8 @@ pub fn read_stream<'a>(
     match detect::format(&start) {
         Format::Csv => {
             let layout = detect::layout(&start, whole);
+            let mut text = text;
+            io::copy(&mut text.by_ref().take(layout.skipped as u64), &mut io::sink()).map_err(failed)?;
             if layout.delimiter == spaces::MARK {
                 let text = BufReader::new(Squeezed::new(text));
                 return Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?));

@@ -8,6 +8,7 @@
 mod arrow;
 mod budget;
 mod cells;
+mod comments;
 mod compression;
 mod csv;
 mod detect;

@@ -35,11 +35,11 @@ pub(crate) fn layout(start: &[u8], whole: bool) -> Option<Layout> {
         && (row_names || names.len() == width)
         && rows.iter().all(|row| row.len() == width)
         && numbers * 2 >= rows.len() * width;
-    fits.then_some(Layout { delimiter: MARK, before: 0, row_names, mark: 0 })
+    fits.then_some(Layout { delimiter: MARK, before: 0, row_names, skipped: 0, lines: 0, commented: false })
 }
 
 /// The cells of a line.
-fn cells(line: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn cells(line: &[u8]) -> Vec<&[u8]> {
     let mut quoted = false;
     let separates = |&byte: &u8| {
         quoted ^= byte == b'"';

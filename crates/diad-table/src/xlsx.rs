@@ -1,4 +1,4 @@
-//! Reads a sheet of an Excel workbook: the first one, or the one that is named. Its first row that is not empty has the names.
+//! Reads a sheet of an Excel workbook: the first one that is not empty, or the one that is named. Its first row that is not empty has the names.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -41,16 +41,28 @@ impl XlsxReader {
         }
         let mut book = Xlsx::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         let sheets = book.sheet_names();
-        let name = match sheet {
-            Some(wanted) => sheets.iter().find(|name| *name == wanted).cloned().ok_or_else(|| {
-                Error::NoSheet { path: path.to_owned(), name: wanted.to_owned(), known: sheets.clone() }
-            })?,
-            None => sheets.first().cloned().ok_or_else(|| Error::EmptyFile { path: path.to_owned() })?,
+        let wanted = match sheet {
+            Some(wanted) => sheets.iter().filter(|name| *name == wanted).cloned().collect(),
+            None => sheets.clone(),
         };
+        if let (Some(name), true) = (sheet, wanted.is_empty()) {
+            return Err(Error::NoSheet { path: path.to_owned(), name: name.to_owned(), known: sheets });
+        }
         let most = memory_limit() / 2;
-        let range = cells_within(&mut book, &name, most).map_err(|error| damaged(&error))?;
-        let Some(range) = range else {
-            return Err(Error::LargeSheet { path: path.to_owned(), name, most: most >> 20 });
+        // The first sheet that has something in it.
+        let mut found = None;
+        for name in wanted {
+            let range = cells_within(&mut book, &name, most).map_err(|error| damaged(&error))?;
+            let Some(range) = range else {
+                return Err(Error::LargeSheet { path: path.to_owned(), name, most: most >> 20 });
+            };
+            if !range.is_empty() {
+                found = Some((name, range));
+                break;
+            }
+        }
+        let Some((name, range)) = found else {
+            return Err(Error::EmptyFile { path: path.to_owned() });
         };
         let (height, width) = range.get_size();
         let start = range.start().map_or(0, |(row, _)| row as usize);

@@ -13,6 +13,9 @@ pub(crate) const MAGIC: &[u8] = b"ARROW1";
 /// Bytes of a message without its body, or of a footer, at most.
 const LONGEST_MESSAGE: u64 = 256 << 20;
 
+/// What a message says of itself whose compression is that of a version before it was settled.
+const OLD_COMPRESSION: &[u8] = b"ARROW:experimental_compression";
+
 /// Why there is no next message.
 pub(super) enum Fault {
     Damaged(&'static str),
@@ -142,6 +145,9 @@ fn read_message(input: &mut impl BufRead) -> Result<Option<Message>, Fault> {
         return Err(Fault::Damaged(SENSELESS));
     }
     let header = take(input, length.into())?;
+    if memchr::memmem::find(&header, OLD_COMPRESSION).is_some() {
+        return Err(Fault::Damaged("it is compressed as Arrow 0.17 did"));
+    }
     let root = Flat::root(&header).ok_or(Fault::Damaged(SENSELESS))?;
     let body = u64::try_from(root.long(3)).map_err(|_| Fault::Damaged(SENSELESS))?;
     let kind = match root.byte(1, 0) {

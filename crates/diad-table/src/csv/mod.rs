@@ -72,15 +72,15 @@ impl Misfits {
 impl<R: BufRead> CsvReader<R> {
     #[cfg(test)]
     fn new(input: R, delimiter: u8, path: &Path, selection: &Selection) -> Result<Self> {
-        Self::laid_out(input, Layout { delimiter, before: 0, row_names: false, mark: 0 }, path, selection)
+        let layout =
+            Layout { delimiter, before: 0, row_names: false, skipped: 0, lines: 0, commented: false };
+        Self::laid_out(input, layout, path, selection)
     }
 
+    /// A reader of an input from which what the layout skips is gone.
     pub(crate) fn laid_out(input: R, layout: Layout, path: &Path, selection: &Selection) -> Result<Self> {
-        let Layout { delimiter, before, row_names, mark } = layout;
-        let mut records = Records::new(input, delimiter, path);
-        if mark > 0 {
-            records.skip_bytes(mark)?;
-        }
+        let Layout { delimiter, before, row_names, lines, commented, .. } = layout;
+        let mut records = Records::new(input, delimiter, lines, path);
         // Programs write semicolons where the comma is the decimal mark.
         let mut cells = Cells { decimal_comma: delimiter == b';', ..Cells::default() };
         if !records.advance(&mut cells)? {
@@ -95,6 +95,10 @@ impl<R: BufRead> CsvReader<R> {
         let mut first = records.texts(&cells);
         check_width(first.len())?;
         let mut about = About { semicolons: delimiter == b';', ..About::default() };
+        if commented {
+            let path = printable(&path.to_string_lossy());
+            about.notes.push(format!("the lines above the table in {path} that start with # are not read"));
+        }
         if before > 0 {
             about.notes.push(format!(
                 "the table in {} starts at line {}; what is above it is not read",

@@ -35,34 +35,20 @@ pub(super) struct Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    pub(super) fn new(input: R, delimiter: u8, path: &Path) -> Self {
+    /// Those of an input before which there were so many lines.
+    pub(super) fn new(input: R, delimiter: u8, lines: u64, path: &Path) -> Self {
         Self {
             input,
             path: path.to_owned(),
             core: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
-            line: 1,
+            line: lines + 1,
             blank_lines: 0..0,
-            next_line: 1,
+            next_line: lines + 1,
             last_byte: b'\n',
             delimiter,
             started: false,
             foreign: false,
         }
-    }
-
-    /// Skips the first line, of so many bytes.
-    pub(super) fn skip_bytes(&mut self, mut count: usize) -> Result<()> {
-        while count > 0 {
-            let read = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?.len();
-            let skipped = read.min(count);
-            if skipped == 0 {
-                break;
-            }
-            self.input.consume(skipped);
-            count -= skipped;
-        }
-        self.next_line += 1;
-        Ok(())
     }
 
     /// Adds the next row to `cells`; `false` at the end of the file.
