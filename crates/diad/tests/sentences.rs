@@ -1,5 +1,6 @@
 //! Sentences that say what a person would.
 
+use diad::calibrate::groups;
 use diad::explain::Explainer;
 use diad::table::{FileSource, Source};
 use diad::{Detector, Params};
@@ -62,6 +63,39 @@ fn sentences_give_sizes_counts_and_what_is_usual() {
     assert_eq!(words(&part("month"), 0), "January");
     assert_eq!(words(&part("hour"), 2000), "03:30");
     assert_eq!(words("share", 1), "17%");
+}
+
+/// A table of packets: most of two protocols, the others rare, and a delay that one of the two does not have.
+#[test]
+fn rare_categories_are_not_unseen_ones_and_zero_is_zero() {
+    let mut text = String::from("protocol,size,delay\n");
+    for row in 0..6000u32 {
+        let protocol = match row % 10 {
+            9 => format!("rare {}", row / 40),
+            even if even % 2 == 0 => "tcp".into(),
+            _ => "udp".into(),
+        };
+        let delay = if row % 2 == 0 { f64::from(row * 37 % 101) / 1000.0 } else { 0.0 };
+        text.push_str(&format!("{protocol},{},{delay}\n", 1000 + row * 41 % 211));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("packets.csv");
+    std::fs::write(&path, text).expect("written");
+    let source = FileSource::new(&path);
+    let detector = Params::default().with_steps(100).trees(40).fit(&source).expect("fitted");
+    let explainer = Explainer::new(&detector);
+    let rare: Vec<usize> = (0..6000).filter(|row| row % 10 == 9).collect();
+    let table = detector.pick(&source, &rare).unwrap();
+    for group in groups(&explainer, &table).unwrap() {
+        assert!(!group.sentence.contains("unseen"), "{}", group.sentence);
+    }
+    let protocol = detector.encoder().columns().iter().position(|c| c.name == "protocol").unwrap();
+    let standing = explainer.standing(protocol, table.column(protocol)[0]);
+    assert!((standing.up_to - standing.below - 4.0 / 6000.0).abs() < 1e-9);
+    let all: Vec<usize> = (0..6000).collect();
+    for reasons in explainer.reasons(&detector.pick(&source, &all).unwrap(), 3).unwrap().rows() {
+        assert!(reasons.iter().all(|reason| !reason.text.contains("e-1")), "{reasons:?}");
+    }
 }
 
 /// A model that was read from a file says the same, and the reasons of all rows are those of each.

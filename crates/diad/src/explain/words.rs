@@ -160,6 +160,9 @@ impl Explainer<'_> {
             None
         };
         let (below, up_to) = (spread.below(scaled), spread.up_to(scaled));
+        // What is kept of a column's spread may be too coarse for a rare category.
+        let known = given.levels().get(value.max(0.0).round() as usize).filter(|_| given.positions() > 0);
+        let up_to = known.map_or(up_to, |level| below + level.rows as f64 / all.max(1) as f64);
         let same = up_to - below;
         let few = spread.distinct().is_some_and(|distinct| distinct.len() <= FEW);
         let words = match &given.kind {
@@ -364,7 +367,10 @@ impl Explainer<'_> {
     fn span(&self, column: usize, ends: [f32; 2]) -> String {
         let is_number = self.detector.encoder().columns()[column].kind == Kind::Number;
         let [low, high] = ends.map(|end| {
-            let value = self.scalers[column].original(end);
+            let scaler = &self.scalers[column];
+            // On the way to single precision and back 0 becomes a tiny number.
+            let is_zero = is_number && (scaler.scale(0.0) - end).abs() <= 2.0 * f32::EPSILON;
+            let value = if is_zero { 0.0 } else { scaler.original(end) };
             self.words(column, if is_number { short(value) } else { value })
         });
         if low == high { low } else { format!("{low} to {high}") }
