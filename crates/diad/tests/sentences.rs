@@ -65,9 +65,9 @@ fn sentences_give_sizes_counts_and_what_is_usual() {
     assert_eq!(words("share", 1), "17%");
 }
 
-/// A table of packets: most of two protocols, the others rare, and a delay that one of the two does not have.
+/// A table of packets: most of two protocols, the others rare.
 #[test]
-fn rare_categories_are_not_unseen_ones_and_zero_is_zero() {
+fn rare_categories_are_not_unseen_ones() {
     let mut text = String::from("protocol,size,delay\n");
     for row in 0..6000u32 {
         let protocol = match row % 10 {
@@ -92,10 +92,6 @@ fn rare_categories_are_not_unseen_ones_and_zero_is_zero() {
     let protocol = detector.encoder().columns().iter().position(|c| c.name == "protocol").unwrap();
     let standing = explainer.standing(protocol, table.column(protocol)[0]);
     assert!((standing.up_to - standing.below - 4.0 / 6000.0).abs() < 1e-9);
-    let all: Vec<usize> = (0..6000).collect();
-    for reasons in explainer.reasons(&detector.pick(&source, &all).unwrap(), 3).unwrap().rows() {
-        assert!(reasons.iter().all(|reason| !reason.text.contains("e-1")), "{reasons:?}");
-    }
 }
 
 /// A model that was read from a file says the same, and the reasons of all rows are those of each.
