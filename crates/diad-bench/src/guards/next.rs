@@ -171,7 +171,6 @@ impl Study for NextRows {
 
     fn page(&self, mut runs: Vec<NextRun>, bench: &Bench) -> Result<Page> {
         runs.retain(|run| run.settings == bench.settings);
-        let seeds = bench.options.seeds.unwrap_or(SEEDS);
         let mut grid = Grid::new([
             "set",
             "in 30",
@@ -195,6 +194,10 @@ impl Study for NextRows {
         };
         let measured: Vec<_> =
             SETS.into_iter().filter(|(set, ..)| runs.iter().any(|run| run.set == *set)).collect();
+        let runs_of = |set: &str| runs.iter().filter(|run| run.set == set).count();
+        let fewest = measured.iter().map(|(set, ..)| runs_of(set)).min().unwrap_or(0);
+        let most = measured.iter().map(|(set, ..)| runs_of(set)).max().unwrap_or(0);
+        let seeds = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         for &(set, aad, forest) in &measured {
             let own = figures.map(|figure| number(average(set, figure), 1));
             let others = [aad, forest].map(|found| number(Some(found), 0));
@@ -218,7 +221,7 @@ impl Study for NextRows {
         });
         let text = format!(
             "# Which row to label next\n\nAn oracle labels the row that is most likely an anomaly, and the next row is chosen with its answer: anomalies found in {FEW} and in {QUERIES} queries, \
-             in {QUERIES} with {BATCH} rows asked for at a time, and with {WRONG} % wrong answers; `highest 100` are those among the highest rows without labels. Means of {seeds} seeds. \
+             in {QUERIES} with {BATCH} rows asked for at a time, and with {WRONG} % wrong answers; `highest 100` are those among the highest rows without labels. Seeds of the fit: {seeds}. \
              vowels has 50 anomalies in all. `thyroid` is the table of 7,200 rows that ADBench calls annthyroid. cardio, Cardiotocography, mammography, thyroid and \
              vowels were used for choosing ([tuning](../tuning.md#what-to-ask-next)), the others were not. AAD is coniferest's (three seeds, one query at a time).\n\n{large}{}",
             grid.markdown(1)
