@@ -17,9 +17,12 @@ use crate::render::{Grid, number};
 use crate::stats::mean;
 use crate::study::{Bench, Page, Study};
 
+/// A set and what others find.
+type Known = (&'static str, f64, f64);
+
 /// Sets with anomalies found by AAD (coniferest) and by the highest rows of an isolation forest, in 100 queries. `thyroid` is the table of
 /// 7,200 rows that ADBench calls annthyroid.
-const SETS: [(&str, f64, f64); 10] = [
+const SETS: [Known; 10] = [
     ("cardio", 95.0, 57.0),
     ("Cardiotocography", 94.0, 64.0),
     ("mammography", 87.0, 35.0),
@@ -83,11 +86,11 @@ fn made_up() -> Result<Table> {
     };
     let cell = |row: usize, column: usize| {
         let sum: f64 = (0..4).map(|i| unit(row, column, i)).sum();
-        sum - 2.0 + if row % every == 0 && column < 2 { 2.0 } else { 0.0 }
+        sum - 2.0 + if row.is_multiple_of(every) && column < 2 { 2.0 } else { 0.0 }
     };
     let mut values: Vec<Vec<f64>> =
         (0..columns).map(|column| (0..rows).map(|row| cell(row, column)).collect()).collect();
-    values.push((0..rows).map(|row| f64::from(u8::from(row % every == 0))).collect());
+    values.push((0..rows).map(|row| f64::from(u8::from(row.is_multiple_of(every)))).collect());
     let names = (0..columns).map(|column| format!("c{column}")).chain([LABEL.to_owned()]).collect();
     Ok(Table::new(names, values)?)
 }
@@ -204,7 +207,7 @@ impl Study for NextRows {
             let time = number(average(set, |run| 1000.0 * run.seconds), 1);
             grid.push([set.to_owned()].into_iter().chain(own).chain(others).chain([time]));
         }
-        let over_sets = |values: &dyn Fn(&(&str, f64, f64)) -> Option<f64>, decimals: usize| {
+        let over_sets = |values: &dyn Fn(&Known) -> Option<f64>, decimals: usize| {
             number(mean(&measured.iter().filter_map(values).collect::<Vec<_>>()), decimals)
         };
         let own = figures.map(|figure| over_sets(&|(set, ..)| average(set, figure), 1));

@@ -129,9 +129,8 @@ fn plain(querying: &Querying, told: &[(usize, bool)]) -> Vec<f64> {
     for i in 0..n {
         for j in (0..n).filter(|&j| j != i) {
             let factor = system[j][i] / system[i][i];
-            for k in i..=n {
-                system[j][k] -= factor * system[i][k];
-            }
+            let own = system[i].clone();
+            system[j].iter_mut().zip(&own).for_each(|(cell, own)| *cell -= factor * own);
         }
     }
     let weight = |i: usize| system[i][n] / system[i][i];
