@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use diad::calibrate::next_rows;
+use diad::calibrate::{Querying, next_rows};
 use diad::explain::Explainer;
 use diad::table::{ReadAs, Selection, Source, printable};
-use diad::{Detector, Labelled, NamedLabels};
+use diad::{Detector, NamedLabels};
 use serde_json::json;
 
 use crate::args::{Format, ModelAndTable};
@@ -42,16 +42,17 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-Rows come by their score, after what the labels so far teach. No kind of alert has more than a third of them while there are
-others. Label them, add them to the file, and ask again.
+Rows come by what their label is expected to be: 1 an anomaly, -1 a normal row, by the score and by the labels so far of rows like them.
+After the name of a row come its score, that expectation, and what carries the score. No kind of alert has more than a third of the rows
+while there are others. Label them, add them to the file, and ask again.
 
 Examples:
   diad next model.diad table.csv --id number -k 10
   diad next model.diad table.csv --id number --labels labels.csv --format json";
 
 pub fn run(args: &Args) -> Result<()> {
-    let first = Detector::load(&args.given.model)?;
-    if first.origin().is_some() && args.labels.is_some() {
+    let detector = Detector::load(&args.given.model)?;
+    if detector.origin().is_some() && args.labels.is_some() {
         bail!(
             "the model is tuned already; give the model that it was tuned from, which learns from all labels anew"
         );
@@ -67,19 +68,18 @@ pub fn run(args: &Args) -> Result<()> {
         }
         _ => Vec::new(),
     };
-    let learned = labels.contains(&Some(true)).then(|| tuned(&first, &source, labels.clone())).transpose()?;
-    let detector = learned.as_ref().unwrap_or(&first);
-    let scores = detector.score_all(&source)?;
-    let explainer = Explainer::new(detector);
-    let is_labelled = |row: usize| labels.get(row).is_some_and(Option::is_some);
-    let next = next_rows(&explainer, &source, &scores, is_labelled, args.k)?;
+    let mut querying = Querying::new(&detector, &source)?;
+    for (row, label) in labels.into_iter().enumerate() {
+        label.map_or(Ok(()), |label| querying.tell(row, label))?;
+    }
+    let next = next_rows(&Explainer::new(&detector), &source, &querying, args.k)?;
     let rows: Vec<usize> = next.iter().map(|next| next.row).collect();
     let names = args.id.as_deref().map(|id| identifiers(&source, id, &rows)).transpose()?;
     output::say(&match args.format {
         Format::Json => {
             let row = |place: usize| {
                 let (next, name) = (&next[place], names.as_ref().map(|names| &names[place]));
-                json!({ "row": next.row, "id": name, "score": next.score, "reason": next.sentence })
+                json!({ "row": next.row, "id": name, "score": next.score, "expected": next.expected, "reason": next.sentence })
             };
             format!("{:#}\n", json!((0..next.len()).map(row).collect::<Vec<_>>()))
         }
@@ -96,16 +96,11 @@ pub fn run(args: &Args) -> Result<()> {
                         )
                     },
                 );
-                writeln!(text, "{name:<24} {:>8.2}  {}", next.score, next.sentence)?;
+                writeln!(text, "{name:<24} {:>8.2} {:>6.2}  {}", next.score, next.expected, next.sentence)?;
             }
             text
         }
     })
-}
-
-fn tuned(first: &Detector, table: &dyn Source, labels: Vec<Option<bool>>) -> Result<Detector> {
-    let labelled = Labelled::of(first, table, labels)?;
-    Ok(first.tuning(&labelled).run()?.detector)
 }
 
 /// What some rows are called in a column.

@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod input;
 mod model;
+mod next;
 mod roles;
 mod run;
 mod settings;

@@ -291,16 +291,7 @@ impl Model {
         labels: &PyReadonlyArray1<'_, f64>,
         threads: Option<usize>,
     ) -> PyResult<Labelled> {
-        let label = |(row, &label): (usize, &f64)| match label {
-            1.0 => Ok(Some(true)),
-            0.0 => Ok(Some(false)),
-            label if label.is_nan() || label == -1.0 => Ok(None),
-            other => Err(PyValueError::new_err(format!(
-                "label {other} of row {row} (counted from 0) is not a label; write 1 for an anomaly, 0 for a normal row, and \
-                 -1 or NaN where nothing is known"
-            ))),
-        };
-        let labels = labels.as_array().iter().enumerate().map(label).collect::<PyResult<Vec<_>>>()?;
+        let labels = known(labels)?;
         with_columns(table, |columns| {
             let view = self.view(columns)?;
             run(table.py(), threads, None, |monitor| {
@@ -308,4 +299,18 @@ impl Model {
             })
         })
     }
+}
+
+/// Labels: 1, 0, and -1 or NaN where nothing is known.
+pub fn known(labels: &PyReadonlyArray1<'_, f64>) -> PyResult<Vec<Option<bool>>> {
+    let label = |(row, &label): (usize, &f64)| match label {
+        1.0 => Ok(Some(true)),
+        0.0 => Ok(Some(false)),
+        label if label.is_nan() || label == -1.0 => Ok(None),
+        other => Err(PyValueError::new_err(format!(
+            "label {other} of row {row} (counted from 0) is not a label; write 1 for an anomaly, 0 for a normal row, and \
+             -1 or NaN where nothing is known"
+        ))),
+    };
+    labels.as_array().iter().enumerate().map(label).collect()
 }

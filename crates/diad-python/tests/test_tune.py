@@ -115,3 +115,19 @@ def test_the_outlier_detector_is_tuned_with_the_same_labels(few):
     theirs = diad.DIADOutlierDetector(**QUICK).fit(X).tune(X, y)
     np.testing.assert_array_equal(theirs.score_samples(X), -ours.decision_scores_)
     assert (theirs.predict(X) == -1).sum() == ours.labels_.sum()
+
+
+def test_next_rows_learn_from_labels(few):
+    X, truth, _ = few
+    detector = diad.DIAD(**QUICK).fit(X)
+    first = detector.next_rows(X, n_rows=5)
+    assert [row["row"] for row in first] == sorted((row["row"] for row in first), key=lambda row: -detector.decision_scores_[row])
+    y = np.full(len(X), -1)
+    for _ in range(20):
+        asked = [row["row"] for row in detector.next_rows(X, y, n_rows=3)]
+        assert (y[asked] == -1).all()
+        y[asked] = truth[asked]
+    highest = np.argsort(-detector.decision_scores_)[:60]
+    assert (y == 1).sum() > truth[highest].sum()
+    with pytest.raises(ValueError, match="labels"):
+        detector.next_rows(X, y[:-1])

@@ -117,8 +117,12 @@ fn poisson(state: &mut u64) -> f64 {
 /// ```
 pub fn top(scores: &[f32], count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let higher = |&a: &usize, &b: &usize| scores[b].total_cmp(&scores[a]).then(a.cmp(&b));
+    if (1..order.len()).contains(&count) {
+        order.select_nth_unstable_by(count, higher);
+    }
     order.truncate(count);
+    order.sort_unstable_by(higher);
     order
 }
 

@@ -172,6 +172,9 @@ fn labels_go_by_identifier() {
     let names: Vec<&str> = told.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 5);
     assert!(!names.contains(&"P0050") && !names.contains(&"P0150"), "{names:?}");
+    let expected = |row: usize| told[row]["expected"].as_f64().unwrap();
+    assert!((1..5).all(|row| expected(row - 1) >= expected(row)), "{told}");
+    assert!(expected(0) > 0.0 && names[0].ends_with("50"), "the other huge amounts come first: {told}");
     folder.write("bad.csv", "number,verdict\nP0050,perhaps\n");
     let bad = ["tune", "m.diad", "bad.csv", "-o", "x.diad", "--table", "t.csv", "--id", "number"];
     assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2: "perhaps" is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);

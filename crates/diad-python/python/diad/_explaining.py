@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ._diad import Model
     from ._terms import Terms
-    from ._types import Counterfactual, Floats, Labels, Path, Row, Table
+    from ._types import Counterfactual, Floats, Labels, Next, Path, Row, Table
 
 
 class Explaining:
@@ -23,6 +23,8 @@ class Explaining:
     n_jobs: int | None
 
     if TYPE_CHECKING:
+
+        _untuned: Model
 
         def _fitted(self) -> Model: ...
         def _terms(self) -> Terms: ...
@@ -168,6 +170,37 @@ class Explaining:
         elif hasattr(row, "to_frame") and hasattr(row, "iloc") and getattr(row, "ndim", 2) == 1:
             table = table.to_frame().T.infer_objects()
         return self._fitted().counterfactuals(self._table(table), self._ordinary() if threshold is None else threshold)
+
+    def next_rows(self, X: Table, y: Labels | None = None, n_rows: int = 10) -> list[Next]:
+        """The rows of a table that are most worth a label.
+
+        They are the rows without a label that are most likely anomalies, by their scores and by the labels so far of rows like them,
+        the likeliest first. No kind of alert has more than a third of them while there are others. It begins from the model that was
+        fitted without labels, also if the detector is tuned: give all labels so far.
+
+        Parameters
+        ----------
+        X
+            A table.
+        y
+            The labels so far: 1 for an anomaly, 0 for a normal row, -1 or NaN where nothing is known.
+        n_rows
+            How many rows to name.
+
+        Returns
+        -------
+        list of dictionaries
+            Each has the ``row``, its ``score``, what its label is ``expected`` to be (1 an anomaly, -1 a normal row), and as ``reason``
+            what carries the score.
+        """
+        self._fitted()
+        self._unedited("the choice of rows")
+        labels = None if y is None else labels_of(y)
+        found = self._untuned.next_rows(self._table(X), n_rows, labels, threads_of(self.n_jobs))
+        return [
+            {"row": row, "score": score, "expected": expected, "reason": reason}
+            for row, score, expected, reason in found
+        ]
 
     def report(
         self,

@@ -53,6 +53,15 @@ class Counterfactual(TypedDict):
     distance: float
 
 
+class Next(TypedDict):
+    """A row that is worth a label."""
+
+    row: int
+    score: float
+    expected: float
+    reason: str
+
+
 class Extra(TypedDict):
     """The constant part of a score."""
 

@@ -27,7 +27,7 @@ mod threshold;
 pub(crate) use drift::usual;
 pub use drift::{ColumnDrift, Counted, Drift, Drifting, GroupDrift, TermDrift, Verdict};
 pub use groups::{Carrier, Direction, Group, groups};
-pub use next::{Next, next_rows};
+pub use next::{Next, Querying, next_rows};
 pub use rarity::{Rarities, Rarity};
 pub use severity::Severity;
 pub use threshold::{Threshold, times};
