@@ -109,14 +109,15 @@ impl Reader for XlsxReader {
         while self.next < height && !self.cells.is_full(most) {
             let row = self.next;
             self.next += 1;
-            let before = (self.cells.bytes.len(), self.cells.ends.len());
+            let before = (self.cells.bytes.len(), self.cells.spans.len());
             for column in 0..self.cells.width {
+                let start = self.cells.bytes.len();
                 self.cells.bytes.extend(text(self.sheet.get((row, column))).as_bytes());
-                self.cells.ends.push(self.cells.bytes.len());
+                self.cells.end_cell(start);
             }
             // Rows without anything are blank lines.
             if self.cells.bytes.len() == before.0 {
-                self.cells.ends.truncate(before.1);
+                self.cells.spans.truncate(before.1);
             } else {
                 self.cells.lines.push(self.first_line + row as u64);
             }
