@@ -1,10 +1,15 @@
 //! CSV: a cell with a separator, a quotation mark or a line break is quoted, all others are as they are.
 
 use std::io::Write;
+use std::ops::Range;
 
 use anyhow::Result;
+use rayon::prelude::*;
 
 use super::{Cells, Column, Writer};
+
+/// Rows that are made text by one thread at a time.
+const PIECE: usize = 1024;
 
 pub struct Csv<W: Write> {
     out: W,
@@ -28,6 +33,45 @@ fn put(buffer: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// Some rows as text.
+fn lines(columns: &[Column], rows: Range<usize>) -> Vec<u8> {
+    let mut buffer = Vec::with_capacity(rows.len() * columns.len() * 12);
+    let mut digits = itoa::Buffer::new();
+    for row in rows {
+        for (place, column) in columns.iter().enumerate() {
+            if place > 0 {
+                buffer.push(b',');
+            }
+            match column.cells {
+                Cells::Whole(cells) => buffer.extend_from_slice(digits.format(cells[row]).as_bytes()),
+                Cells::Scores(cells) => put_score(&mut buffer, cells[row]),
+                Cells::Coded(_, texts, codes) => {
+                    buffer.extend_from_slice(texts[codes[row] as usize].as_bytes());
+                }
+                Cells::Words(words, codes) => {
+                    buffer.extend_from_slice(words[codes[row] as usize].as_bytes());
+                }
+                Cells::Truths(cells) => buffer.push(if cells[row] { b'1' } else { b'0' }),
+                Cells::Texts(cells) => put(&mut buffer, cells[row].as_deref().unwrap_or_default()),
+            }
+        }
+        buffer.push(b'\n');
+    }
+    buffer
+}
+
+/// The shortest digits that mean the score, as `Display` has them: without an exponent, and whole numbers without a point.
+fn put_score(buffer: &mut Vec<u8>, score: f32) {
+    let size = score.abs();
+    if (1e-4..1e6).contains(&size) {
+        let mut digits = zmij::Buffer::new();
+        let digits = digits.format_finite(score);
+        buffer.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
+    } else {
+        buffer.extend_from_slice(score.to_string().as_bytes());
+    }
+}
+
 impl<W: Write> Writer for Csv<W> {
     fn add(&mut self, columns: &[Column]) -> Result<()> {
         let buffer = &mut self.buffer;
@@ -42,30 +86,48 @@ impl<W: Write> Writer for Csv<W> {
             }
             buffer.push(b'\n');
         }
-        for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
-            for (place, column) in columns.iter().enumerate() {
-                if place > 0 {
-                    buffer.push(b',');
-                }
-                match column.cells {
-                    Cells::Whole(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Scores(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Coded(_, texts, codes) => {
-                        buffer.extend_from_slice(texts[codes[row] as usize].as_bytes());
-                    }
-                    Cells::Words(words, codes) => {
-                        buffer.extend_from_slice(words[codes[row] as usize].as_bytes());
-                    }
-                    Cells::Truths(cells) => buffer.push(if cells[row] { b'1' } else { b'0' }),
-                    Cells::Texts(cells) => put(buffer, cells[row].as_deref().unwrap_or_default()),
-                }
-            }
-            buffer.push(b'\n');
+        let rows = columns.first().map_or(0, |column| column.cells.len());
+        let pieces: Vec<Range<usize>> =
+            (0..rows).step_by(PIECE).map(|start| start..rows.min(start + PIECE)).collect();
+        let written: Vec<Vec<u8>> = pieces.into_par_iter().map(|rows| lines(columns, rows)).collect();
+        self.out.write_all(buffer)?;
+        for lines in &written {
+            self.out.write_all(lines)?;
         }
-        Ok(self.out.write_all(buffer)?)
+        Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         Ok(self.out.flush()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_written_as_display_writes_them() {
+        let mut state = 1u64;
+        for i in 0..300_000u32 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let any = f32::from_bits((state >> 32) as u32);
+            let near = (state >> 40) as f32 / 1e6 - 5.0;
+            for score in [any, near, i as f32, i as f32 / 16.0, -0.0, 1e6, 999_999.94, 1e-4] {
+                let mut text = Vec::new();
+                put_score(&mut text, score);
+                assert_eq!(String::from_utf8(text).unwrap(), score.to_string());
+            }
+        }
+    }
+
+    #[test]
+    fn many_rows_are_in_order() {
+        let cells: Vec<u64> = (0..5000).collect();
+        let mut out = Vec::new();
+        let mut csv = Csv::new(&mut out);
+        csv.add(&[Column { name: "n", cells: Cells::Whole(&cells) }]).unwrap();
+        let expected: String = cells.iter().map(|n| format!("{n}\n")).collect();
+        assert_eq!(String::from_utf8(out).unwrap(), "n\n".to_owned() + &expected);
     }
 }
