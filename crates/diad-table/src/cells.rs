@@ -26,8 +26,8 @@ pub(crate) struct Cells {
     /// Whether numbers may have a decimal comma, as in files separated by semicolons.
     pub(crate) decimal_comma: bool,
     pub(crate) bytes: Vec<u8>,
-    /// Where each cell ends.
-    pub(crate) ends: Vec<usize>,
+    /// Where each cell starts and ends. What is between cells, such as what separates them, is of no cell.
+    pub(crate) spans: Vec<(u32, u32)>,
     /// The line each row starts at.
     pub(crate) lines: Vec<u64>,
     /// Whether a cell was not UTF-8.
@@ -37,7 +37,7 @@ pub(crate) struct Cells {
 impl Cells {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
-        self.ends.clear();
+        self.spans.clear();
         self.lines.clear();
     }
 
@@ -49,11 +49,18 @@ impl Cells {
         self.rows() >= most || self.bytes.len() >= FULL
     }
 
+    /// Adds a cell of the bytes from `start` to the last one.
+    pub(crate) fn end_cell(&mut self, start: usize) {
+        self.spans.push((start as u32, self.bytes.len() as u32));
+    }
+
     /// A cell without the white space around it.
     fn get(&self, row: usize, column: usize) -> &[u8] {
-        let index = row * self.width + column;
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        self.bytes[start..self.ends[index]].trim_ascii()
+        let (start, end) = self.spans[row * self.width + column];
+        match &self.bytes[start as usize..end as usize] {
+            cell @ ([first, .., last] | [first @ last]) if *first > b' ' && *last > b' ' => cell,
+            cell => cell.trim_ascii(),
+        }
     }
 
     /// A cell as text.
@@ -137,13 +144,11 @@ impl Cells {
 
     /// A column by its notation.
     fn column_by(&self, notation: &Notation, pick: &Pick, name: &str) -> Result<Values> {
-        let quick = |cell: &[u8]| if notation.decimal_comma { None } else { decimal(cell) };
+        let quick = if notation.decimal_comma { whole_number } else { decimal };
         let as_it_is = || self.texts(pick.index, |text| (!notation::is_missing(text)).then_some(text.into()));
         match pick.read_as {
             ReadAs::Numbers => {
-                let number = |cell: &[u8]| {
-                    whole_number(cell).or_else(|| quick(cell)).or_else(|| notation.number(&decoded(cell).0))
-                };
+                let number = |cell: &[u8]| quick(cell).or_else(|| notation.number(&decoded(cell).0));
                 let error = |column, place, cell| Error::NotNumber { column, place, cell };
                 Ok(self.each(pick, name, number, error)?.map_or_else(as_it_is, Values::Numbers))
             }
@@ -191,9 +196,11 @@ impl Cells {
         let mut places: HashMap<String, u32> = HashMap::new();
         let mut levels = Vec::new();
         let mut codes = Vec::with_capacity(self.rows());
-        let mut last: (&[u8], u32) = (b"", Texts::missing());
+        // Texts met of late, which are found without the map's hash.
+        let mut recent: [(&[u8], u32); RECENT] = [(b"", Texts::missing()); RECENT];
         for row in 0..self.rows() {
             let cell = self.get(row, column);
+            let last = &mut recent[place_of(cell)];
             if cell != last.0 {
                 let code = match known.get(cell) {
                     Some(&code) => code,
@@ -210,7 +217,7 @@ impl Cells {
                         code
                     }
                 };
-                last = (cell, code);
+                *last = (cell, code);
             }
             codes.push(last.1);
         }
@@ -218,12 +225,24 @@ impl Cells {
     }
 }
 
+/// Texts that are remembered beside the map of all.
+const RECENT: usize = 256;
+
+/// Where a text is among those met of late: the same place for the same text, mostly another one for another.
+fn place_of(cell: &[u8]) -> usize {
+    let end = |bytes: &[u8]| bytes.iter().fold(0u64, |hash, &byte| hash << 8 | u64::from(byte));
+    let (first, last) = (&cell[..cell.len().min(8)], &cell[cell.len() - cell.len().min(8)..]);
+    let mixed =
+        (end(first) ^ end(last).rotate_left(29) ^ cell.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 56) as usize % RECENT
+}
+
 /// A number in plain figures, NaN for a missing value; `None` for other text and for what may be a code.
 fn plain_number(cell: &[u8]) -> Option<f64> {
     if number::has_leading_zero(cell) && number::is_code(cell) {
         return None;
     }
-    whole_number(cell).or_else(|| decimal(cell)).or_else(|| {
+    decimal(cell).or_else(|| {
         let text = std::str::from_utf8(cell).ok()?;
         match text.parse() {
             _ if notation::is_missing(text) => Some(f64::NAN),
@@ -249,7 +268,7 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 
 /// A number; NaN for a missing value; `None` for other text.
 pub(crate) fn number(cell: &[u8]) -> Option<f64> {
-    whole_number(cell).or_else(|| decimal(cell)).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
+    decimal(cell).or_else(|| parse_number(std::str::from_utf8(cell).ok()?))
 }
 
 /// A number with a decimal comma, or a whole one. A point has more than one reading beside commas: it is none.
@@ -306,21 +325,25 @@ fn decimal(cell: &[u8]) -> Option<f64> {
     if digits.len() > EXACT_DIGITS + 1 {
         return None;
     }
-    let (mut number, mut point, mut count) = (0u64, None, 0);
+    let (mut number, mut point) = (0u64, None);
     for (place, byte) in digits.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => {
-                number = number * 10 + u64::from(byte - b'0');
-                count += 1;
-            }
-            b'.' if point.is_none() => point = Some(digits.len() - 1 - place),
-            _ => return None,
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            number = number * 10 + u64::from(digit);
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(digits.len() - 1 - place);
+        } else {
+            return None;
         }
     }
+    let count = digits.len() - usize::from(point.is_some());
     if !(1..=EXACT_DIGITS).contains(&count) {
         return None;
     }
-    let size = number as f64 / POWERS[point.unwrap_or(0)];
+    let size = match point {
+        Some(places) => number as f64 / POWERS[places],
+        None => number as f64,
+    };
     Some(if negative { -size } else { size })
 }
 

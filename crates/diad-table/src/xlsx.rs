@@ -39,6 +39,10 @@ impl XlsxReader {
         if !aside {
             return Err(Error::LargeBook { path: path.to_owned(), most: (memory_limit() / ASIDE) >> 20 });
         }
+        if !is_workbook(&file).map_err(|error| damaged(&error))? {
+            let kind = "an archive but not a workbook (unpack it first)";
+            return Err(Error::FileKind { path: path.to_owned(), kind });
+        }
         let mut book = Xlsx::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         let sheets = book.sheet_names();
         let wanted = match sheet {
@@ -109,14 +113,15 @@ impl Reader for XlsxReader {
         while self.next < height && !self.cells.is_full(most) {
             let row = self.next;
             self.next += 1;
-            let before = (self.cells.bytes.len(), self.cells.ends.len());
+            let before = (self.cells.bytes.len(), self.cells.spans.len());
             for column in 0..self.cells.width {
+                let start = self.cells.bytes.len();
                 self.cells.bytes.extend(text(self.sheet.get((row, column))).as_bytes());
-                self.cells.ends.push(self.cells.bytes.len());
+                self.cells.end_cell(start);
             }
             // Rows without anything are blank lines.
             if self.cells.bytes.len() == before.0 {
-                self.cells.ends.truncate(before.1);
+                self.cells.spans.truncate(before.1);
             } else {
                 self.cells.lines.push(self.first_line + row as u64);
             }
@@ -127,6 +132,13 @@ impl Reader for XlsxReader {
             _ => self.cells.batch(&self.chosen).map(Some),
         }
     }
+}
+
+/// Whether an archive has a sheet in it.
+fn is_workbook(file: &File) -> zip::result::ZipResult<bool> {
+    let archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let is_sheet = |name: &str| name.to_ascii_lowercase().contains("worksheets/");
+    Ok(archive.file_names().any(|name| name.is_ok_and(|name| is_sheet(&name))))
 }
 
 /// Whether what a workbook has beside its sheets, its texts above all, takes no more than so many bytes. It is unpacked to tell, since

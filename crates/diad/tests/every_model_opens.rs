@@ -2,10 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose model cannot be made may panic")]
 
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use diad::explain::Explainer;
-use diad::table::{Reader, Selection, Source, Table, Texts, Values};
+use diad::table::{FileSource, Reader, Selection, Source, Table, Texts, Values, Version};
 use diad::{Detector, Error, Labelled, Params};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -203,4 +204,35 @@ fn a_table_that_changes_between_two_readings_is_noticed() {
         matches!(quick(0).fit(&changing), Err(Error::Changed))
     });
     assert_eq!(noticed, [false, true, true, true]);
+}
+
+/// A file to which a row is added when it is opened for the second time.
+struct Growing {
+    file: FileSource,
+    opened: AtomicBool,
+}
+
+impl Source for Growing {
+    fn open(&self, selection: &Selection) -> diad::table::Result<Box<dyn Reader + '_>> {
+        if self.opened.swap(true, Ordering::Relaxed) {
+            let mut file = std::fs::OpenOptions::new().append(true).open(self.file.path()).unwrap();
+            file.write_all(b"2,2\n").unwrap();
+        }
+        self.file.open(selection)
+    }
+
+    fn version(&self) -> Option<Version> {
+        self.file.version()
+    }
+}
+
+/// The row that is added is like the others, so that only the file's length and time tell of it.
+#[test]
+fn a_file_that_grows_between_two_readings_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "a,b\n1,1\n2,2\n3,5\n1,5\n").unwrap();
+    let growing = Growing { file: FileSource::new(&path), opened: AtomicBool::new(false) };
+    assert!(matches!(quick(0).fit(&growing), Err(Error::Changed)));
+    assert!(quick(0).fit(&growing.file).is_ok());
 }

@@ -17,6 +17,7 @@ use crate::text::printable;
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
 use records::Records;
 
+mod block;
 mod records;
 
 /// One row of so many may have too many cells.
@@ -149,13 +150,14 @@ impl<R: BufRead> CsvReader<R> {
     /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
     fn fit_row(&mut self, before: usize, found: usize) -> Result<()> {
         let (line, expected) = (self.records.line, self.cells.width);
-        let ends = &mut self.cells.ends;
+        let spans = &mut self.cells.spans;
         if found < expected {
             self.short.add(line);
-            ends.resize(before + expected, self.cells.bytes.len());
+            let end = self.cells.bytes.len() as u32;
+            spans.resize(before + expected, (end, end));
             return Ok(());
         }
-        let end = ends[before + expected - 1];
+        let end = spans[before + expected - 1].1 as usize;
         let more = &self.cells.bytes[end..];
         if !more.trim_ascii().is_empty() {
             self.long.add(line);
@@ -164,7 +166,7 @@ impl<R: BufRead> CsvReader<R> {
                 return Err(Error::Ragged { line, found, expected });
             }
         }
-        ends.truncate(before + expected);
+        spans.truncate(before + expected);
         self.cells.bytes.truncate(end);
         Ok(())
     }
@@ -191,21 +193,30 @@ impl<R: BufRead> Reader for CsvReader<R> {
         }
         while !self.cells.is_full(most) {
             if let Some(line) = self.blanks.next() {
-                self.cells.ends.push(self.cells.bytes.len());
+                self.cells.end_cell(self.cells.bytes.len());
                 self.cells.lines.push(line);
                 continue;
             }
             if let Some((cell, line)) = self.held.take() {
+                let start = self.cells.bytes.len();
                 self.cells.bytes.extend(cell);
-                self.cells.ends.push(self.cells.bytes.len());
+                self.cells.end_cell(start);
                 self.cells.lines.push(line);
                 continue;
             }
-            let (row, before) = (self.cells.rows(), self.cells.ends.len());
+            // In a table of one column, blank lines are rows.
+            if self.cells.width > 1 {
+                let taken = self.records.take_block(&mut self.cells, most)?;
+                self.rows += taken;
+                if taken > 0 {
+                    continue;
+                }
+            }
+            let (row, before) = (self.cells.rows(), self.cells.spans.len());
             if !self.records.advance(&mut self.cells)? {
                 break;
             }
-            let (found, expected) = (self.cells.ends.len() - before, self.cells.width);
+            let (found, expected) = (self.cells.spans.len() - before, self.cells.width);
             self.rows += 1;
             if found != expected {
                 self.fit_row(before, found)?;
@@ -214,9 +225,9 @@ impl<R: BufRead> Reader for CsvReader<R> {
             if expected == 1 && (self.any_rows || row > 0) {
                 self.blanks = std::mem::take(&mut self.records.blank_lines);
                 if !self.blanks.is_empty() {
-                    let start = before.checked_sub(1).map_or(0, |last| self.cells.ends[last]);
+                    let start = self.cells.spans[before].0 as usize;
                     self.held = Some((self.cells.bytes.split_off(start), self.records.line));
-                    self.cells.ends.truncate(before);
+                    self.cells.spans.truncate(before);
                     self.cells.lines.truncate(row);
                 }
             }

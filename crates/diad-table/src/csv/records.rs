@@ -4,6 +4,7 @@ use std::io::{self, BufRead};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::block::Blocks;
 use csv_core::ReadRecordResult;
 use memchr::{memchr, memchr_iter, memchr2};
 
@@ -18,18 +19,21 @@ const ROOM: usize = 4096;
 
 /// The rows of a CSV file, one at a time, each with the line it starts at.
 pub(super) struct Records<R> {
-    input: R,
+    pub(super) input: R,
     pub(super) path: PathBuf,
     core: csv_core::Reader,
     /// Line of the current row, counted from 1.
     pub(super) line: u64,
     /// The blank lines just before the current row.
     pub(super) blank_lines: Range<u64>,
-    next_line: u64,
-    last_byte: u8,
-    delimiter: u8,
+    pub(super) next_line: u64,
+    pub(super) last_byte: u8,
+    pub(super) delimiter: u8,
+    /// Where the cells of a row end, while it is read.
+    ends: Vec<usize>,
+    pub(super) blocks: Blocks,
     /// Whether the first row, before which there may be a byte order mark, was read.
-    started: bool,
+    pub(super) started: bool,
     /// Whether a name was not UTF-8.
     pub(super) foreign: bool,
 }
@@ -46,6 +50,8 @@ impl<R: BufRead> Records<R> {
             next_line: lines + 1,
             last_byte: b'\n',
             delimiter,
+            ends: Vec::new(),
+            blocks: Blocks::default(),
             started: false,
             foreign: false,
         }
@@ -61,17 +67,19 @@ impl<R: BufRead> Records<R> {
         self.started = true;
         self.core.set_line(self.next_line);
         // Both vectors are longer than what is in them while the parser writes; they are cut at the end.
-        let (start, first) = (cells.bytes.len(), cells.ends.len());
-        let (mut length, mut count) = (start, first);
+        let start = cells.bytes.len();
+        let (mut length, mut count) = (start, 0);
         cells.bytes.resize(start + ROOM, 0);
-        cells.ends.resize(first + cells.width.max(64) + 1, 0);
+        if self.ends.is_empty() {
+            self.ends.resize(cells.width.max(64) + 1, 0);
+        }
         let found = loop {
             let input = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?;
             let at_end = input.is_empty();
             // A line feed ends the last row as the end of the file would, but not inside quotation marks.
             let input = if at_end { b"\n" } else { input };
             let (result, taken, written, ended) =
-                self.core.read_record(input, &mut cells.bytes[length..], &mut cells.ends[count..]);
+                self.core.read_record(input, &mut cells.bytes[length..], &mut self.ends[count..]);
             if let Some(&byte) = taken.checked_sub(1).and_then(|last| input.get(last)) {
                 self.last_byte = byte;
             }
@@ -86,13 +94,13 @@ impl<R: BufRead> Records<R> {
                 ReadRecordResult::InputEmpty => {}
                 // A longer row is most likely a quotation mark that is never closed.
                 ReadRecordResult::OutputFull if length - start >= longest_row() => {
-                    let (line, column) = (self.line, count - first + 1);
+                    let (line, column) = (self.line, count + 1);
                     return Err(Error::LongRow { line, column, most: longest_row() >> 20 });
                 }
                 ReadRecordResult::OutputFull => {
                     cells.bytes.resize(length + (length - start).max(ROOM), 0);
                 }
-                ReadRecordResult::OutputEndsFull => cells.ends.resize(count + (count - first).max(64), 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(count + count.max(64), 0),
                 ReadRecordResult::Record => {
                     // The core counts line feeds; one that follows a carriage return is not counted again.
                     self.next_line = self.core.line() + u64::from(self.last_byte == b'\r');
@@ -102,13 +110,16 @@ impl<R: BufRead> Records<R> {
             }
         };
         if found {
-            cells.ends[first..count].iter_mut().for_each(|end| *end += start);
+            let mut before = start;
+            for end in &self.ends[..count] {
+                cells.spans.push((before as u32, (start + end) as u32));
+                before = start + end;
+            }
             cells.lines.push(self.line);
         } else {
-            (length, count) = (start, first);
+            length = start;
         }
         cells.bytes.truncate(length);
-        cells.ends.truncate(count);
         Ok(found)
     }
 
@@ -122,8 +133,9 @@ impl<R: BufRead> Records<R> {
         }
         let mut start = 0;
         for place in memchr_iter(self.delimiter, line).chain([line.len()]) {
+            let before = cells.bytes.len();
             cells.bytes.extend_from_slice(&line[start..place]);
-            cells.ends.push(cells.bytes.len());
+            cells.end_cell(before);
             start = place + 1;
         }
         cells.lines.push(self.line);
@@ -134,7 +146,7 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Skips the rest of the last line's end and the blank lines after it, counting lines.
-    fn skip_blank_lines(&mut self) -> Result<()> {
+    pub(super) fn skip_blank_lines(&mut self) -> Result<()> {
         self.blank_lines = 0..0;
         loop {
             let input = self.input.fill_buf().map_err(|source| unreadable(&self.path, source))?;
@@ -157,16 +169,15 @@ impl<R: BufRead> Records<R> {
 
     /// The cells of the only row in `cells` as text.
     pub(super) fn texts(&mut self, cells: &Cells) -> Vec<String> {
-        let starts = std::iter::once(0).chain(cells.ends.iter().copied());
-        let text = |(start, &end): (usize, &usize)| {
-            let (text, plain) = decoded(&cells.bytes[start..end]);
+        let text = |&(start, end): &(u32, u32)| {
+            let (text, plain) = decoded(&cells.bytes[start as usize..end as usize]);
             self.foreign |= !plain;
             trimmed(&text).to_owned()
         };
-        starts.zip(&cells.ends).map(text).collect()
+        cells.spans.iter().map(text).collect()
     }
 }
 
-fn unreadable(path: &Path, source: io::Error) -> Error {
+pub(super) fn unreadable(path: &Path, source: io::Error) -> Error {
     Error::File { action: "read", path: path.to_owned(), source }
 }

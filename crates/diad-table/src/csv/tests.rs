@@ -236,3 +236,78 @@ fn batches_follow_each_other() {
     }
     assert_eq!(rows, [BATCH_ROWS, BATCH_ROWS, 5]);
 }
+
+/// The same rows with quotation marks around every cell take the way of one row at a time.
+#[test]
+fn rows_cut_many_at_once_are_those_read_one_at_a_time() {
+    let mut state = 7u64;
+    let mut random = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    for (round, width) in [2, 3, 7, 2, 40, 3].into_iter().enumerate() {
+        let names: Vec<String> = (0..width).map(|column| format!("c{column}")).collect();
+        let [mut plain, mut quoted] = [names.join(",") + "\n", names.join(",") + "\n"];
+        // Rows enough for more than one batch and one block; odd ones are rare in some rounds, frequent in others.
+        let odd = [1 << 40, 3, 500][round % 3];
+        for row in 0..(400_000 / width).min(20_000) {
+            let end = if random(odd) == 0 { "\r\n" } else { "\n" };
+            let cells: Vec<String> = (0..width)
+                .map(|_| match random(5) {
+                    0 => random(1000).to_string(),
+                    1 => format!("-{}.{}", random(100), random(10_000)),
+                    2 => format!(" town{} ", random(300)),
+                    3 => String::new(),
+                    _ => format!("é{}", random(1 << 20)),
+                })
+                .collect();
+            // Too few cells, a blank line, a quotation mark that the other text has too.
+            let cells = &cells[..if row > 20 && random(odd) == 0 { width - 1 } else { width }];
+            let marked = random(odd) == 0;
+            let marks = |cell: &String| format!("\"{cell}\"");
+            let all = cells.iter().map(marks).collect::<Vec<_>>().join(",");
+            plain += &(if marked { all.clone() } else { cells.join(",") });
+            quoted += &all;
+            for text in [&mut plain, &mut quoted] {
+                text.push_str(end);
+            }
+            if random(odd) == 0 {
+                plain += "\n";
+                quoted += "\n";
+            }
+        }
+        let read = |text: &str| {
+            let input = io::BufReader::with_capacity([1 << 18, 5000][round / 3], text.as_bytes());
+            let mut reader = CsvReader::new(input, b',', Path::new("t.csv"), &Selection::all()).unwrap();
+            let mut batches = Vec::new();
+            while let Some(batch) = reader.next_batch().unwrap() {
+                let lines: Vec<Place> = (0..batch.rows()).map(|row| batch.place(row)).collect();
+                batches.push((format!("{batch:?}"), lines));
+            }
+            (batches, reader.about().notes)
+        };
+        let (plain, quoted) = (read(&plain), read(&quoted));
+        assert!(plain == quoted, "round {round}");
+        assert!(plain.0.len() > 1);
+    }
+}
+
+#[test]
+fn a_carriage_return_within_a_line_ends_it_wherever_it_is() {
+    let plain = "a,b\n1,2\n".to_owned() + &"3,4\n".repeat(5000);
+    for (text, rows) in [
+        (plain.clone() + "5,6\r7,8\n9,10\n", 5004),
+        (plain.clone() + "5,6\r\n7,8\r\n\r\n9,10", 5004),
+        (plain.replace('\n', "\r"), 5001),
+        (plain.replace('\n', "\r\n"), 5001),
+        (plain.clone() + "5,6,\n7,8\n", 5003),
+    ] {
+        let mut reader = open(text.as_bytes()).unwrap();
+        let mut found = 0;
+        while let Some(batch) = reader.next_batch().unwrap() {
+            found += batch.rows();
+            assert!(batch.values(0).numbers().is_some() && batch.values(1).numbers().is_some());
+        }
+        assert_eq!(found, rows);
+    }
+}

@@ -90,6 +90,7 @@ impl<R: BufRead> JsonReader<R> {
             self.late.get_or_insert((key, line));
         }
         for (index, value) in row.into_iter().enumerate() {
+            let start = self.cells.bytes.len();
             match value {
                 Value::Null => {}
                 Value::String(text) => self.cells.bytes.extend(text.as_bytes()),
@@ -103,7 +104,7 @@ impl<R: BufRead> JsonReader<R> {
                     self.cells.bytes.extend(other.to_string().as_bytes());
                 }
             }
-            self.cells.ends.push(self.cells.bytes.len());
+            self.cells.end_cell(start);
         }
         self.cells.lines.push(line);
     }

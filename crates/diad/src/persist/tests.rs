@@ -9,6 +9,7 @@ use super::*;
 use crate::Params;
 use crate::encode::Matrix;
 use crate::explain::Explainer;
+use crate::function::Grid;
 use crate::model::Shape;
 use crate::rng::{Purpose, Stream};
 use crate::table::{self, Table};
@@ -356,6 +357,36 @@ fn steep_ends_are_refused_or_give_numbers() {
         let bytes = to_bytes(&detector.with(additive)).unwrap();
         assert_eq!(from_bytes(&bytes).is_ok(), allowed, "{rise}");
         refused_or_sound(&bytes);
+    }
+}
+
+/// Grids of huge values are refused; of the largest that are allowed, the parts of an explanation still add up to the score.
+#[test]
+fn huge_grids_are_refused_or_explained() {
+    let mut random = Stream::new(3, Purpose::Shuffle, 0);
+    let table = normal(&mut random, ["a", "b", "Größe"], 50);
+    for (value, allowed) in [(1e3f32, true), (-1e6, true), (9e7, true), (1.1e8, false), (1e12, false)] {
+        let detector = small_detector(1);
+        let mut additive = detector.additive().clone();
+        let nodes = [vec![-1.0, 0.5, 1.0], vec![-1.0, 1.0]];
+        let values = vec![value, -value, 0.0, 1.0, value, value];
+        let part = &mut additive.parts[0];
+        (part.factor, part.functions.grids) = (1.0, vec![Grid { features: [0, 2], nodes, values }]);
+        let bytes = to_bytes(&detector.with(additive)).unwrap();
+        let read = from_bytes(&bytes);
+        assert_eq!(read.is_ok(), allowed, "{value}");
+        let Ok(detector) = read else { continue };
+        let explainer = Explainer::new(&detector);
+        let explained = explainer.contributions(&table).unwrap();
+        assert_eq!(explained.scores(), detector.score(&table).unwrap());
+        for row in 0..table.rows() {
+            let sum = explainer.intercept() + explained.row(row).iter().sum::<f64>();
+            let score = f64::from(explained.scores()[row]);
+            assert!(
+                (sum - score).abs() <= 1e-6 * f64::from(value.abs()),
+                "{value}: {sum} instead of {score}"
+            );
+        }
     }
 }
 

@@ -203,7 +203,10 @@ fn counted(counts: HashMap<String, u64>, notation: &Notation) -> Vec<(String, u6
 fn named_like_identifier(name: &str) -> bool {
     let lower = name.to_lowercase();
     let whole = ["id", "ids", "uuid", "guid", "index", "rowid", "row", "key", "nr", "no"];
+    // As R and pandas call the names of rows that were written as a column.
+    let of_programs = ["row.names", "rownames", "row names", "unnamed: 0", "__index_level_0__"];
     whole.contains(&lower.as_str())
+        || of_programs.contains(&lower.as_str())
         || ["_id", " id", "-id", ".id", "_key", "_uuid", "_nr"].iter().any(|end| lower.ends_with(end))
         || name.ends_with("Id")
         || name.ends_with("ID")
