@@ -163,7 +163,7 @@ pub(crate) fn fit_encoded(
     }
     let model = match checkpoints {
         Some(checkpoints) => checkpoints.train(params, &encoder, matrix, observe)?,
-        None => train::train(params, (matrix, &encoder.tree_features()), None, observe)?,
+        None => train::train(params, (matrix, &encoder.distinct_tree_features(matrix)), None, observe)?,
     };
     let detector = recipe::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
