@@ -15,7 +15,7 @@ use crate::data::{LABEL, labelled, load, mix};
 use crate::evaluate::{fit, score};
 use crate::render::{Grid, number};
 use crate::stats::mean;
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// Sets with anomalies found by AAD (coniferest) and by the highest rows of an isolation forest, in 100 queries.
 const SETS: [(&str, f64, f64); 11] = [
@@ -59,8 +59,8 @@ pub struct NextRun {
     untuned: usize,
     /// Seconds of a tuning with the scores that follow, on average.
     seconds: f64,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 /// The file of a set, wherever it is.
@@ -85,8 +85,7 @@ impl Study for NextRows {
     }
 
     fn is_done(&self, set: &&'static str, run: &NextRun, bench: &Bench) -> bool {
-        (run.set.as_str(), run.every, run.wrong) == (*set, self.every, self.wrong)
-            && run.settings == bench.settings
+        (run.set.as_str(), run.every, run.wrong) == (*set, self.every, self.wrong) && run.made.is_of(bench)
     }
 
     fn measure(&self, set: &&'static str, bench: &Bench) -> Result<Option<NextRun>> {
@@ -121,8 +120,7 @@ impl Study for NextRows {
             all: count(&asked),
             untuned: count(&top(&untuned, QUERIES)),
             seconds: seconds / f64::from(tunings.max(1)),
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
         }))
     }
 
@@ -132,9 +130,7 @@ impl Study for NextRows {
     }
 
     fn page(&self, mut runs: Vec<NextRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| {
-            run.settings == bench.settings && run.every == self.every && run.wrong == self.wrong
-        });
+        runs.retain(|run| run.made.is_of(bench) && run.every == self.every && run.wrong == self.wrong);
         let mut grid = Grid::new([
             "set",
             "in 30",
@@ -163,7 +159,7 @@ impl Study for NextRows {
             average(|run| run.untuned as f64),
             grid.markdown(1)
         );
-        let commits = runs.into_iter().map(|run| run.commit).collect();
+        let commits = runs.into_iter().map(|run| run.made.commit).collect();
         let command = format!("next --data DIR --every {} --wrong {}", self.every, self.wrong);
         Ok(Page { text, commands: vec![bench.command(&command)], commits, csv: grid, picture: None })
     }

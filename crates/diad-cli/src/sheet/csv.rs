@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::{Cells, Column, Writer};
+use super::{Column, Other, Writer};
 
 pub struct Csv<W: Write> {
     out: W,
@@ -47,17 +47,11 @@ impl<W: Write> Writer for Csv<W> {
                 if place > 0 {
                     buffer.push(b',');
                 }
-                match column.cells {
-                    Cells::Whole(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Scores(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Coded(_, texts, codes) => {
-                        buffer.extend_from_slice(texts[codes[row] as usize].as_bytes());
-                    }
-                    Cells::Words(words, codes) => {
-                        buffer.extend_from_slice(words[codes[row] as usize].as_bytes());
-                    }
-                    Cells::Truths(cells) => buffer.push(if cells[row] { b'1' } else { b'0' }),
-                    Cells::Texts(cells) => put(buffer, cells[row].as_deref().unwrap_or_default()),
+                match column.cells.put_number(row, buffer)? {
+                    None => {}
+                    Some(Other::Word(word)) => buffer.extend_from_slice(word.as_bytes()),
+                    Some(Other::Truth(is)) => buffer.push(if is { b'1' } else { b'0' }),
+                    Some(Other::Text(text)) => put(buffer, text.unwrap_or_default()),
                 }
             }
             buffer.push(b'\n');
