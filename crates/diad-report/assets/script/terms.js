@@ -30,7 +30,7 @@ function axisOf(column, at, names, room = Infinity) {
   const nearest = (p) => at.reduce((best, q, k) => (Math.abs(q - p) < Math.abs(at[best] - p) ? k : best), 0);
   const step = Math.ceil(count / Math.max(3, Math.min(MOST_NAMES, Math.floor(room / TURNED))));
   const ticks = shortNames(names).map((name, k) => [slot(k), name]).filter((_, k) => k % step === 0);
-  const turned = ticks.some((tick) => tick[1].length * LETTER > (270 / ticks.length) - 4);
+  const turned = ticks.some((tick) => tick[1].length * LETTER > (Math.min(270, room) / ticks.length) - 4);
   // A category that the training did not have lies beyond the last.
   const place = (p) => (p > at[count - 1] + 0.005 ? 1.04 : slot(nearest(p)));
   return { place, ticks, turned, edges: at.map((_, k) => [k / count, (k + 1) / count]) };

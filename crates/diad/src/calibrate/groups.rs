@@ -10,7 +10,7 @@ use crate::table::{Table, TimePart, printable};
 /// A second term carries an alert too if it contributes at least this share of what the first one does.
 const SECOND: f64 = 0.5;
 /// Most values of a column that are named.
-const MOST_NAMED: usize = 2;
+const MOST_NAMED: usize = 3;
 /// A category that at least this share of the training rows has is common.
 const COMMON: f64 = 0.05;
 
@@ -181,8 +181,10 @@ fn aspect(explainer: &Explainer, column: usize, direction: Direction, values: &[
         }
     }
     if (1..=MOST_NAMED).contains(&distinct.len()) {
-        let said: Vec<String> = distinct.iter().map(|&value| explainer.words(column, value)).collect();
-        return format!("{name} {}", printable(&said.join(" or ")));
+        let mut said: Vec<String> = distinct.iter().map(|&value| explainer.words(column, value)).collect();
+        let last = said.pop().unwrap_or_default();
+        let others = if said.is_empty() { String::new() } else { said.join(", ") + " or " };
+        return format!("{name} {}", printable(&(others + &last)));
     }
     match direction {
         // That a value is common says nothing of it, and no weekday is higher than another.
@@ -201,13 +203,13 @@ mod tests {
     use crate::table::{Texts, Values};
     use crate::{Detector, Params};
 
-    /// 1,000 ordinary rows, 6 of a huge amount and 3 of an unknown country.
+    /// 1,000 ordinary rows, 6 of a huge amount and 4 of an unknown country.
     fn table() -> Table {
         let mut random = Stream::new(3, Purpose::Shuffle, 0);
         let mut amounts: Vec<f64> = (0..1000).map(|_| 100.0 + 10.0 * random.normal()).collect();
         let mut countries: Vec<String> = (0..1000).map(|i| ["DE", "FR", "CH"][i % 3].to_owned()).collect();
         (0..6).for_each(|row| amounts[row * 7] = 5000.0 + row as f64);
-        (0..3).for_each(|row| countries[row * 11 + 500] = format!("X{row}"));
+        (0..4).for_each(|row| countries[row * 11 + 500] = format!("X{row}"));
         let texts: Texts = countries.iter().map(|text| Some(text.as_str())).collect();
         Table::of(vec!["amount".into(), "country".into()], vec![Values::Numbers(amounts), texts.into()])
             .unwrap()
@@ -240,13 +242,14 @@ mod tests {
             |name: &str, direction, values: &[f64]| aspect(&explainer, column(name), direction, values);
         assert_eq!(said("amount", Direction::High, &[5000.0]), "high amount");
         assert_eq!(said("country", Direction::Common, &[0.0, 0.0]), "country DE");
-        assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 2.0]), "country");
-        assert_eq!(said("country", Direction::Rare, &[3.0, 4.0, 5.0]), "rare country");
+        assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 0.0, 2.0]), "country DE, FR or CH");
+        assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 2.0, 3.0]), "country");
+        assert_eq!(said("country", Direction::Rare, &[2.0, 3.0, 4.0, 5.0]), "rare country");
         assert_eq!(
             said("weekday of paid", Direction::High, &[7.0, 6.0, 7.0]),
             "weekday of paid Sunday or Saturday"
         );
-        assert_eq!(said("weekday of paid", Direction::Low, &[1.0, 2.0, 3.0]), "weekday of paid");
+        assert_eq!(said("weekday of paid", Direction::Low, &[1.0, 2.0, 3.0, 4.0]), "weekday of paid");
         assert_eq!(said("date of paid", Direction::High, &[9.0]), "late paid");
         assert_eq!(said("country", Direction::Missing, &[f64::NAN]), "missing country");
     }
@@ -256,13 +259,16 @@ mod tests {
         let table = table();
         let detector = detector(&table);
         let explainer = Explainer::new(&detector);
-        let rows: Vec<usize> = (0..6).map(|row| row * 7).chain((0..3).map(|row| row * 11 + 500)).collect();
+        let rows: Vec<usize> = (0..6).map(|row| row * 7).chain((0..4).map(|row| row * 11 + 500)).collect();
         let picked = detector.pick(&table, &rows).unwrap();
         let groups = groups(&explainer, &picked).unwrap();
         let all: usize = groups.iter().map(Group::count).sum();
-        assert_eq!(all, 9, "every alert is in one group");
+        assert_eq!(all, 10, "every alert is in one group");
         assert!(groups[0].count() >= 5 && groups[0].sentence.contains("high amount"), "{groups:?}");
-        let countries = groups.iter().find(|group| group.sentence.contains("rare country")).unwrap();
+        let countries = groups
+            .iter()
+            .find(|group| ["rare country", "country X"].iter().any(|name| group.sentence.contains(name)))
+            .unwrap();
         assert!(countries.members.iter().all(|&member| member >= 6), "{groups:?}");
         let scores = detector.score(&picked).unwrap();
         for group in &groups {
