@@ -33,10 +33,30 @@ impl Encoder {
     /// The features that trees look at, without those that say the same as an earlier one: however often a table has a column, it
     /// counts once.
     pub(crate) fn distinct_tree_features(&self, matrix: &Matrix) -> Vec<u32> {
+        self.alike(matrix).iter().filter_map(|group| group.first().copied()).collect()
+    }
+
+    /// For each feature those that trees may look at in its place, itself among them.
+    pub(crate) fn tree_copies(&self, matrix: &Matrix) -> Vec<Vec<u32>> {
+        let mut copies: Vec<Vec<u32>> = (0..matrix.width as u32).map(|feature| vec![feature]).collect();
+        for group in self.alike(matrix) {
+            if let Some(&first) = group.first() {
+                copies[first as usize] = group;
+            }
+        }
+        copies
+    }
+
+    /// The features that trees look at, those that say the same together, in the order of the first of each.
+    fn alike(&self, matrix: &Matrix) -> Vec<Vec<u32>> {
         let firsts = matrix.firsts();
-        let mut chosen = self.tree_features();
-        chosen.retain(|&feature| firsts[feature as usize] == feature);
-        chosen
+        let mut groups = vec![Vec::new(); matrix.width];
+        for feature in self.tree_features() {
+            groups[firsts[feature as usize] as usize].push(feature);
+        }
+        groups.retain(|group| !group.is_empty());
+        groups.sort_by_key(|group| group[0]);
+        groups
     }
 }
 
