@@ -26,6 +26,12 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+// How a report may be looked at.
+export const LOOKS = {
+  light: {}, dark: { colorScheme: "dark" }, phone: { viewport: { width: 400, height: 800 }, hasTouch: true },
+  "dark phone": { viewport: { width: 400, height: 800 }, colorScheme: "dark" },
+};
+
 // A page with everything it complains about and asks for.
 export async function open(path, { hash = "", ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });

@@ -5,14 +5,10 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { demo, drawAll, lines, open, report, thyroid } from "./common.mjs";
+import { demo, drawAll, lines, LOOKS, open, report, thyroid } from "./common.mjs";
 
 const pictures = process.env.PICTURES;
 const axe = createRequire(import.meta.url).resolve("axe-core");
-const LOOKS = {
-  light: {}, dark: { colorScheme: "dark" }, phone: { viewport: { width: 400, height: 800 }, hasTouch: true },
-  "dark phone": { viewport: { width: 400, height: 800 }, colorScheme: "dark" },
-};
 
 async function faults(page) {
   await page.evaluate(await (await import("node:fs/promises")).readFile(axe, "utf8"));

@@ -1,8 +1,10 @@
-// What can be done in the report: each action by mouse and by keyboard.
+// What can be done in the report: each action by mouse and by keyboard, on light and dark screens and on a phone.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { cells, demo, drawAll, flagged, lines, listed, open, report, saved } from "./common.mjs";
+import { cells, demo, diad, drawAll, flagged, folder, lines, listed, LOOKS, open as opened, report, saved, table } from "./common.mjs";
 
 const scoreOf = (text) => Number(text.replace("−", "-"));
 // Presses Tab until an element has the focus, as one does who has no mouse.
@@ -14,7 +16,15 @@ async function tabTo(page, selector, most = 120) {
   assert.fail(`${selector} is not reached with Tab`);
 }
 
-test("the threshold is a number of rows, a share or a score, and a slider", async () => {
+// One test for each way to look at a report.
+function everywhere(name, run) {
+  for (const look of ["light", "dark", "phone"]) {
+    const options = LOOKS[look];
+    test(`${name}: ${look}`, () => run((path, more) => opened(path, { ...options, ...more }), look));
+  }
+}
+
+everywhere("the threshold is a number of rows, a share or a score, and a slider", async (open) => {
   const { page, context } = await open(demo());
   const total = 2428;
   await page.fill("#threshold-top", "20");
@@ -41,7 +51,7 @@ test("the threshold is a number of rows, a share or a score, and a slider", asyn
   await context.close();
 });
 
-test("the picked row and the threshold are in the address", async () => {
+everywhere("the picked row and the threshold are in the address", async (open) => {
   const first = await open(demo());
   await first.page.fill("#threshold-top", "7");
   await lines(first.page).nth(4).click();
@@ -59,7 +69,7 @@ test("the picked row and the threshold are in the address", async () => {
   await second.context.close();
 });
 
-test("identifiers and kept columns are shown, searched and sorted by", async () => {
+everywhere("identifiers and kept columns are shown, searched and sorted by", async (open) => {
   const { page, context } = await open(demo());
   const heads = await page.locator("#list thead button").evaluateAll((all) => all.map((button) => button.title));
   assert.deepEqual(heads.slice(0, 2), ["id", "score"]);
@@ -83,7 +93,7 @@ test("identifiers and kept columns are shown, searched and sorted by", async () 
   await context.close();
 });
 
-test("identifier and score stay in view when the list is scrolled sideways", async () => {
+everywhere("identifier and score stay in view when the list is scrolled sideways", async (open) => {
   for (const width of [1280, 400]) {
     const { page, context } = await open(demo(), { viewport: { width, height: 800 } });
     const seen = () => lines(page).first().evaluate((tr) => [0, 1].map((k) => Math.round(tr.cells[k].getBoundingClientRect().left - tr.closest(".scroll").getBoundingClientRect().left)));
@@ -94,7 +104,7 @@ test("identifier and score stay in view when the list is scrolled sideways", asy
   }
 });
 
-test("columns are chosen by mouse and by keyboard", async () => {
+everywhere("columns are chosen by mouse and by keyboard", async (open) => {
   const { page, context } = await open(demo());
   const heads = () => page.locator("#list thead button").evaluateAll((all) => all.map((button) => button.title));
   await page.click("#chooser summary");
@@ -115,7 +125,7 @@ test("columns are chosen by mouse and by keyboard", async () => {
   await context.close();
 });
 
-test("filters by column, operator and value, flagged rows and marks", async () => {
+everywhere("filters by column, operator and value, flagged rows and marks", async (open) => {
   const { page, context } = await open(demo());
   const all = await listed(page);
   await page.selectOption("#filter-column", { label: "amount" });
@@ -152,7 +162,7 @@ test("filters by column, operator and value, flagged rows and marks", async () =
   await context.close();
 });
 
-test("groups of rows that the same terms carry", async () => {
+everywhere("groups of rows that the same terms carry", async (open) => {
   const { page, context } = await open(demo());
   await page.fill("#threshold-top", "40");
   const chips = page.locator("#groups .chip");
@@ -170,7 +180,7 @@ test("groups of rows that the same terms carry", async () => {
   await context.close();
 });
 
-test("rows are marked by keys and buttons, commented, and saved as labels", async () => {
+everywhere("rows are marked by keys and buttons, commented, and saved as labels", async (open) => {
   const { page, context, complaints } = await open(demo());
   const ids = await cells(page, "id");
   await tabTo(page, "#list");
@@ -208,12 +218,28 @@ test("rows are marked by keys and buttons, commented, and saved as labels", asyn
   await context.close();
 });
 
-test("the rows that are listed are saved as a table, without formulas", async () => {
+test("the labels that are saved are what `diad tune` learns from", async () => {
+  const { page, context } = await opened(demo());
+  await tabTo(page, "#list");
+  for (const key of ["a", "ArrowDown", "o", "ArrowDown", "a", "c"]) await page.keyboard.press(key);
+  await page.keyboard.type("=1+1, said “twice”");
+  await tabTo(page, "#save-labels");
+  const { text } = await saved(page, () => page.keyboard.press("Enter"));
+  const [labels, tuned] = ["labels.csv", "tuned.diad"].map((name) => join(folder, name));
+  writeFileSync(labels, text);
+  diad("tune", join(folder, "demo", "expenses.diad"), labels, "--table", table(), "--id", "id", "-o", tuned);
+  assert.match(diad("info", tuned), /tuned with 2 anomalies and 1 normal row/);
+  await context.close();
+});
+
+everywhere("the rows that are listed are saved as a table, without formulas", async (open) => {
   const rows = Array.from({ length: 80 }, (_, i) => `${i % 2 ? "=1+1" : "@sum"}${i},${-i},${i === 7 ? "-2+3" : "plain"}`);
   const html = report("formulas", ["id,x,y", ...rows], { fit: ["--ignore", "id"], report: ["--id", "id", "--keep", "all"] });
   const { page, context } = await open(html);
   await page.fill("#search", "-2+3");
   const { name, text } = await saved(page, () => page.click("#save-table"));
+  await page.focus("#save-table");
+  assert.deepEqual(await saved(page, () => page.keyboard.press("Enter")), { name, text });
   assert.equal(name, "rows.csv");
   const [head, line, end] = text.split("\r\n");
   assert.match(head, /^id,score,.*x,y,flagged,mark,comment$/);
@@ -222,7 +248,7 @@ test("the rows that are listed are saved as a table, without formulas", async ()
   await context.close();
 });
 
-test("what would have to change, a similar ordinary row, and two rows compared", async () => {
+everywhere("what would have to change, a similar ordinary row, and two rows compared", async (open) => {
   const { page, context } = await open(demo());
   let found = 0;
   for (let i = 0; i < 10; i++) {
@@ -249,10 +275,15 @@ test("what would have to change, a similar ordinary row, and two rows compared",
   assert.deepEqual(amounts, (await cells(page, "amount")).slice(0, 2).reverse());
   await page.click("#hold");
   assert.match(await page.textContent("#comparison-note"), new RegExp(`id ${ids[1]} is held`));
+  for (const button of ["#compare-similar", "#end-comparison", "#hold"]) {
+    await page.focus(button);
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("#comparison").isHidden(), button === "#end-comparison");
+  }
   await context.close();
 });
 
-test("values of bars and curves are read by pointing and by arrow keys", async () => {
+everywhere("values of bars and curves are read by pointing and by arrow keys", async (open) => {
   const { page, context } = await open(demo());
   await drawAll(page);
   const middle = async (selector) => {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use diad::Params;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::options::{Common, Preset, digest};
 use crate::render::Grid;
@@ -128,6 +128,22 @@ fn missing<S: Study>(study: &S, bench: &Bench) -> Result<Vec<S::Case>> {
     Ok(cases)
 }
 
+/// What a measurement was made with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// Digest of all settings but the seed.
+    pub settings: String,
+    /// The commit the program was run at.
+    pub commit: String,
+}
+
+impl Made {
+    /// Whether it was made with the settings of now.
+    pub fn is_of(&self, bench: &Bench) -> bool {
+        self.settings == bench.settings
+    }
+}
+
 /// What every measurement needs: the options, the settings and the files.
 #[derive(Debug)]
 pub struct Bench<'a> {
@@ -149,6 +165,11 @@ impl<'a> Bench<'a> {
     pub fn new(options: &'a Common) -> Result<Self> {
         let params = options.settings.params()?;
         Ok(Self { options, settings: digest(&params)?, params, commit: environment::commit() })
+    }
+
+    /// What is measured now is made with.
+    pub fn made(&self) -> Made {
+        Made { settings: self.settings.clone(), commit: self.commit.clone() }
     }
 
     /// The number of seeds: those asked for, or so many.

@@ -64,8 +64,6 @@ Examples:
 
 /// The version of the JSON format.
 const SCHEMA_VERSION: u32 = 1;
-/// The share of the training rows whose scores count as ordinary.
-const ORDINARY: f64 = 0.95;
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = stop::at_once(|| score::load(&args.given.model, args.exact, args.strict))?;
@@ -75,7 +73,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let (chosen, table) = stop::at_once(|| asked(args, &detector))?;
     let explainer = stop::at_once(|| Explainer::new(&detector));
-    let threshold = args.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
+    let threshold = args.threshold.unwrap_or_else(|| explainer.ordinary());
     let explained = stop::at_once(|| explainer.contributions(&table))?;
     let counterfactuals = stop::at_once(|| -> diad::Result<Vec<_>> {
         (0..chosen.len()).map(|row| explainer.counterfactuals(&values(&table, row), threshold)).collect()

@@ -15,8 +15,8 @@ use crate::{Report, encode};
 const CELLS: usize = 20;
 /// Bins of the density behind a line.
 const BINS: usize = 64;
-/// Where the threshold starts: at the score that this share of the training rows do not exceed.
-const ORDINARY: f64 = 0.95;
+/// Where a missing number is drawn, far enough from the last mark for its name.
+const MISSING: f64 = 1.2;
 
 #[derive(Debug, Serialize)]
 pub struct Data {
@@ -87,7 +87,7 @@ impl Data {
             (0..detector.encoder().columns().len()).map(|c| column(explainer, c)).collect();
         let terms: Vec<Term> =
             (0..explainer.terms().len()).map(|t| term(report, t, comparison, &mut columns)).collect();
-        let threshold = report.threshold.unwrap_or_else(|| explainer.score_quantile(ORDINARY));
+        let threshold = report.threshold.unwrap_or_else(|| explainer.ordinary());
         Ok(Self {
             model: report.model_name.clone(),
             table: report.table_name.clone(),
@@ -132,7 +132,7 @@ fn column(explainer: &Explainer, column: usize) -> Column {
         turned,
         few: axis.has_bars(),
         cells: Vec::new(),
-        missing: axis.has_gaps.then_some(Axis::MISSING),
+        missing: axis.has_gaps.then_some(MISSING),
     }
 }
 

@@ -4,7 +4,12 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use diad::explain::Axis;
 use serde::Serialize;
+
+/// Places between the ends of an axis, a little beyond which a value may lie; the last stands for a missing number.
+const PLACES: f64 = 65_534.0;
+const BEYOND: f64 = 0.01;
 
 /// Numbers of one width, the lowest byte first, as base64.
 #[derive(Debug, Serialize)]
@@ -27,6 +32,18 @@ impl Packed {
             0x101..=0x1_0000 => Self::of("u16", values.flat_map(|value| (value as u16).to_le_bytes())),
             _ => Self::of("u32", values.flat_map(|value| (value as u32).to_le_bytes())),
         }
+    }
+
+    /// Where values lie on their axis.
+    pub fn places(axis: &Axis, values: &[f64]) -> Self {
+        let place = |&value: &f64| {
+            if value.is_nan() && axis.categories.is_empty() {
+                return PLACES as usize + 1;
+            }
+            let position = axis.position(value).clamp(-BEYOND, 1.0 + BEYOND);
+            ((position + BEYOND) / (1.0 + 2.0 * BEYOND) * PLACES).round() as usize
+        };
+        Self::whole(values.iter().map(place), PLACES as usize + 2)
     }
 
     fn of(kind: &'static str, bytes: impl Iterator<Item = u8>) -> Self {

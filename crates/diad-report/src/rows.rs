@@ -12,18 +12,20 @@ use crate::{Report, Rows};
 
 /// Rows that are told of at length: the first ones of the list.
 const AT_LENGTH: usize = 1000;
-/// Terms kept for each row, and sentences: at length, and else. The other terms are added up.
-const TERMS: [usize; 2] = [12, 6];
-const SENTENCES: [usize; 2] = [6, 2];
+const FULL: Detail = Detail { terms: 12, sentences: 6 };
+const BRIEF: Detail = Detail { terms: 6, sentences: 2 };
 /// Rows for which a way to be ordinary, and a similar ordinary row, are looked for: the first ones of the list.
 const WAYS_OUT: usize = 300;
 /// Columns times rows of these at most, since each takes a look at every column.
 const MOST_CELLS: usize = 30_000;
-/// Places between the ends of an axis, a little beyond which a value may lie; the last stands for a missing number.
-const PLACES: f64 = 65_534.0;
-const BEYOND: f64 = 0.01;
 /// Rows times terms of the rows that are put into groups, the first ones of the list: all are in memory at once.
 const MOST_GROUPED: usize = 20_000_000;
+
+/// How many terms and sentences are kept for a row. The other terms are added up.
+struct Detail {
+    terms: usize,
+    sentences: usize,
+}
 
 /// All rows: those of the list, then ordinary ones to compare with.
 #[derive(Debug, Serialize)]
@@ -122,8 +124,8 @@ impl RowData {
             values: axes.iter().enumerate().map(|(c, axis)| column(explainer, &chosen, c, axis)).collect(),
             kept: kept(report, &chosen),
             at_length: AT_LENGTH,
-            terms_each: TERMS.map(|each| each.min(explainer.terms().len())),
-            sentences_each: SENTENCES.map(|each| each.min(explainer.terms().len())),
+            terms_each: [FULL, BRIEF].map(|each| each.terms.min(explainer.terms().len())),
+            sentences_each: [FULL, BRIEF].map(|each| each.sentences.min(explainer.terms().len())),
             terms: Packed::whole(
                 told.iter().flat_map(|row| row.terms.iter().map(|term| term.0)),
                 explainer.terms().len(),
@@ -171,17 +173,8 @@ fn column(explainer: &Explainer, chosen: &Chosen, column: usize, axis: &Axis) ->
     let values = chosen.values(column);
     Column {
         texts: values.iter().map(|&value| explainer.words(column, value)).collect(),
-        places: Packed::whole(values.iter().map(|&value| place(axis, value)), PLACES as usize + 2),
+        places: Packed::places(axis, &values),
     }
-}
-
-/// Where a value lies on its axis, as a whole number.
-fn place(axis: &Axis, value: f64) -> usize {
-    if value.is_nan() && axis.categories.is_empty() {
-        return PLACES as usize + 1;
-    }
-    let position = axis.position(value).clamp(-BEYOND, 1.0 + BEYOND);
-    ((position + BEYOND) / (1.0 + 2.0 * BEYOND) * PLACES).round() as usize
 }
 
 fn kept(report: &Report, chosen: &Chosen) -> Vec<Kept> {
@@ -217,12 +210,12 @@ fn explain(explainer: &Explainer, table: &Table) -> Result<Vec<Told>> {
 }
 
 fn tell(explainer: &Explainer, explained: &Contributions, batch: &Table, row: usize, place: usize) -> Told {
-    let wordy = usize::from(place >= AT_LENGTH);
+    let Detail { terms, sentences } = if place < AT_LENGTH { FULL } else { BRIEF };
     let contributions = explained.row(row);
     let mut order: Vec<usize> = (0..contributions.len()).collect();
     let by_size =
         |a: &usize, b: &usize| contributions[*b].abs().total_cmp(&contributions[*a].abs()).then(a.cmp(b));
-    let most = TERMS[wordy].min(order.len());
+    let most = terms.min(order.len());
     if most > 0 && most < order.len() {
         order.select_nth_unstable_by(most - 1, by_size);
     }
@@ -237,7 +230,7 @@ fn tell(explainer: &Explainer, explained: &Contributions, batch: &Table, row: us
         score: explained.scores()[row],
         terms: shown.iter().map(|&term| (term, contributions[term])).collect(),
         rest: others.iter().map(|&term| contributions[term]).sum(),
-        sentences: shown.iter().take(SENTENCES[wordy]).map(sentence).collect(),
+        sentences: shown.iter().take(sentences).map(sentence).collect(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Marks on axes: parts of times by their names.
+//! Marks on axes: numbers with their units, parts of times by their names.
 
 use diad::encode::Kind;
 use diad::explain::{Axis, Explainer, Tick};
@@ -10,8 +10,13 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// The marks of a column's axis.
 pub fn ticks(explainer: &Explainer, column: usize, axis: &Axis) -> Vec<Tick> {
-    let Kind::Time { part, .. } = explainer.detector().encoder().columns()[column].kind else {
-        return axis.ticks();
+    let part = match explainer.detector().encoder().columns()[column].kind {
+        Kind::Time { part, .. } => part,
+        Kind::Number => {
+            let label = |label: String| label.parse().map_or(label, |value| explainer.words(column, value));
+            return axis.ticks().into_iter().map(|tick| Tick { label: label(tick.label), ..tick }).collect();
+        }
+        _ => return axis.ticks(),
     };
     let name = |tick: Tick| {
         let value = axis.value(tick.position);

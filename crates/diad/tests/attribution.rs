@@ -82,6 +82,29 @@ fn a_country_with_the_wrong_currency_is_the_fault_of_both() {
     }
 }
 
+/// Nothing but what implies what: 5,000 rows, six countries, two rows that break the rule.
+#[test]
+fn ordinary_rows_of_a_country_and_its_currency_have_small_reasons() {
+    let country = |row: usize| (unit(8, row) * 6.0) as usize;
+    let currency = |row: usize| (country(row) + usize::from([1234, 4321].contains(&row))) % 6;
+    let columns = vec![
+        texts((0..ROWS).map(|row| format!("country {}", country(row)))),
+        texts((0..ROWS).map(|row| format!("currency {}", currency(row)))),
+    ];
+    let table = Table::of(["country", "currency"].map(String::from).to_vec(), columns).unwrap();
+    let detector = quick().fit(&table).unwrap();
+    let explainer = Explainer::new(&detector);
+    let explained = explainer.contributions(&table).unwrap();
+    let pair = explainer.find(&[0, 1]).unwrap();
+    for row in 0..ROWS {
+        let size = size(&explained, row);
+        match row {
+            1234 | 4321 => assert!(explained.row(row)[pair] >= 0.8 * size, "{:?}", explained.row(row)),
+            _ => assert!(size <= 3.0, "row {row}: {:?}", explained.row(row)),
+        }
+    }
+}
+
 /// One column of groups, amounts that depend on them, and another number.
 fn amounts(bent: impl Fn(f64) -> f64, copies: usize) -> Table {
     let group = |row: usize| (unit(5, row) * 4.0) as usize;
@@ -99,6 +122,28 @@ fn amounts(bent: impl Fn(f64) -> f64, copies: usize) -> Table {
         columns.push(Values::Numbers((0..ROWS).map(|row| bent(amount(row))).collect()));
     }
     Table::of(names, columns).expect("a table")
+}
+
+/// A copy changes next to nothing: what the column had is shared, and the shares of all other terms stay.
+#[test]
+fn a_copy_of_a_column_changes_no_share() {
+    let shares = |copies: usize| {
+        let detector = Params::default().with_steps(400).seed(3).fit(&amounts(|x| x, copies)).unwrap();
+        let explainer = Explainer::new(&detector);
+        let explained = explainer.contributions(&amounts(|x| x, copies)).unwrap();
+        let share = |columns: &[usize]| {
+            explainer.find(columns).map_or(0.0, |term| explained.row(777)[term]) / size(&explained, 777)
+        };
+        let of_amount: f64 = (0..explainer.terms().len())
+            .filter(|&term| explainer.terms()[term].columns().iter().any(|&column| column >= 2))
+            .map(|term| explained.row(777)[term] / size(&explained, 777))
+            .sum();
+        [of_amount, share(&[0]), share(&[1]), share(&[0, 1])]
+    };
+    let (once, twice) = (shares(1), shares(2));
+    for (once, twice) in once.iter().zip(twice) {
+        assert!((once - twice).abs() <= 0.05, "{once} {twice}");
+    }
 }
 
 #[test]

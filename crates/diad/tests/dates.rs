@@ -98,7 +98,7 @@ fn reasons_speak_of_the_date() {
     assert!(contribution > 0.0);
     assert_eq!(
         explainer.describe(term, &values),
-        "date of paid = 2104-03-02, outside everything seen: 2024-01-01 to 2024-12-31"
+        "paid = 2104-03-02, outside everything seen: 2024-01-01 to 2024-12-31"
     );
     let sum: f64 = explainer.intercept() + explained.row(0).iter().sum::<f64>();
     assert!((sum - f64::from(explained.scores()[0])).abs() < 1e-5 * sum.abs());

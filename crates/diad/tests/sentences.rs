@@ -47,7 +47,7 @@ fn sentences_give_sizes_counts_and_what_is_usual() {
             explainer.terms()[term].columns().iter().map(|&c| table.column(c)[row]).collect();
         explainer.describe(term, &values)
     };
-    assert_eq!(told(900, &["amount"]), "amount = £1750, 15 times the next largest of 3,000 rows");
+    assert_eq!(told(900, &["amount"]), "amount = £1,750, 15 times the next largest of 3,000 rows");
     assert_eq!(told(1200, &["amount"]), "amount = -£8, the only one below 0 of 3,000 rows");
     assert_eq!(told(900, &["merchant"]), "merchant = Tesco, as in 1,000 of 3,000 rows");
     assert_eq!(told(77, &["share"]), "share is missing, as in 1 of 3,000 rows");
@@ -56,7 +56,7 @@ fn sentences_give_sizes_counts_and_what_is_usual() {
         "country = FR where currency is CHF; in 1 of 1,000 rows"
     );
     let usual = told(900, &["merchant", "amount"]);
-    assert!(usual.starts_with("amount = £1750 where merchant is Tesco; usual £2"), "{usual}");
+    assert!(usual.starts_with("amount = £1,750 where merchant is Tesco; usual £2"), "{usual}");
     let columns = detector.encoder().columns();
     let words = |name: &str, row: usize| explainer.words(column(name), table.column(column(name))[row]);
     let part = |part: &str| columns.iter().find(|c| c.name.contains(part)).unwrap().name.clone();
@@ -119,7 +119,7 @@ fn reasons_are_the_terms_that_raise_a_score_in_words() {
         reasons.rows().to_vec()
     });
     assert_eq!(first, second);
-    assert!(first[900][0].text.contains("£1750"), "{:?}", first[900]);
+    assert!(first[900][0].text.contains("£1,750"), "{:?}", first[900]);
     assert!(first[1500][0].text.contains("country = FR where currency is CHF"), "{:?}", first[1500]);
 }
 

@@ -12,7 +12,7 @@ use crate::data::LABEL;
 use crate::evaluate::{fit, score};
 use crate::render::{Grid, number};
 use crate::stats::{mean, standard_error};
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// The levels at which p-values are looked at, and the false discovery rates.
 const LEVELS: [f64; 4] = [0.2, 0.1, 0.05, 0.01];
@@ -42,8 +42,8 @@ pub struct AlertRun {
     /// The share of false alerts among all at each rate (0 without alerts), and the share of anomalies that are alerts.
     false_share: [f64; RATES.len()],
     power: [f64; RATES.len()],
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 impl Study for Alerts {
@@ -60,7 +60,7 @@ impl Study for Alerts {
     }
 
     fn is_done(&self, (task, share): &Self::Case, run: &AlertRun, bench: &Bench) -> bool {
-        run.set == task.set && run.contamination == *share && run.settings == bench.settings
+        run.set == task.set && run.contamination == *share && run.made.is_of(bench)
     }
 
     fn measure(&self, (task, share): &Self::Case, bench: &Bench) -> Result<Option<AlertRun>> {
@@ -87,8 +87,7 @@ impl Study for Alerts {
             shares: LEVELS.map(within),
             false_share: figure(0),
             power: figure(1),
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
         }))
     }
 
@@ -98,7 +97,7 @@ impl Study for Alerts {
     }
 
     fn page(&self, mut runs: Vec<AlertRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| run.settings == bench.settings);
+        runs.retain(|run| run.made.is_of(bench));
         let (levels, level_csv) = levels(&runs);
         let rates = rates(&runs);
         let text = format!(
@@ -110,7 +109,7 @@ impl Study for Alerts {
             rates.markdown(2)
         );
         let commands = vec![bench.command("alerts --data DIR")];
-        let commits = runs.into_iter().map(|run| run.commit).collect();
+        let commits = runs.into_iter().map(|run| run.made.commit).collect();
         Ok(Page { text, commands, commits, csv: level_csv, picture: None })
     }
 }

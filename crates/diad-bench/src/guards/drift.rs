@@ -13,16 +13,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::mix;
 use crate::render::{Grid, number};
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// Columns of the tables, and rows of the training.
 const COLUMNS: usize = 100;
 const TRAINING: usize = 20_000;
-/// Rows of a window without a change, and with one.
-const QUIET_ROWS: usize = 1000;
-const SHIFTED_ROWS: usize = 10_000;
+/// Windows of new rows.
+struct Kind {
+    name: &'static str,
+    rows: usize,
+}
+const QUIET: Kind = Kind { name: "no change", rows: 1000 };
+const SHIFTED: Kind = Kind { name: "one column changed", rows: 10_000 };
 /// The share of rows that a shift makes rare.
-const SHIFTED: f64 = 0.05;
+const SHIFTED_SHARE: f64 = 0.05;
 
 /// Drift on made-up tables.
 #[derive(Debug, Args)]
@@ -50,8 +54,8 @@ pub struct DriftRun {
     error: f64,
     /// Rows a second.
     speed: f64,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 /// Numbers that are nearly normal, in pairs that know each other.
@@ -66,7 +70,7 @@ fn table(seed: u64, rows: usize, shift: Option<usize>) -> Result<Table> {
         let own = normal(row, column);
         let base = if column % 2 == 1 { 0.7 * normal(row, column - 1) + 0.7 * own } else { own };
         match shift {
-            Some(changed) if changed == column && unit(key(row, column, 9)) < SHIFTED => base + 6.0,
+            Some(changed) if changed == column && unit(key(row, column, 9)) < SHIFTED_SHARE => base + 6.0,
             _ => base,
         }
     };
@@ -90,7 +94,7 @@ impl Study for DriftStudy {
     }
 
     fn is_done(&self, shifted: &bool, run: &DriftRun, bench: &Bench) -> bool {
-        run.kind == kind(*shifted) && run.settings == bench.settings
+        run.kind == kind(*shifted).name && run.made.is_of(bench)
     }
 
     fn measure(&self, &shifted: &bool, bench: &Bench) -> Result<Option<DriftRun>> {
@@ -101,7 +105,8 @@ impl Study for DriftStudy {
         }
         let Some(detector) = &*state else { return Ok(None) };
         let explainer = Explainer::new(detector);
-        let (windows, rows) = if shifted { (self.shifts, SHIFTED_ROWS) } else { (self.windows, QUIET_ROWS) };
+        let windows = if shifted { self.shifts } else { self.windows };
+        let Kind { name, rows } = kind(shifted);
         let (mut found, mut named, mut error, mut seconds) = (0, 0, 0.0f64, 0.0);
         for window in 1..=windows {
             let changed = shifted.then_some((window % COLUMNS as u64) as usize);
@@ -120,14 +125,13 @@ impl Study for DriftStudy {
             error = error.max((drift.mean_score[1] - drift.mean_score[0] - parts).abs());
         }
         Ok(Some(DriftRun {
-            kind: kind(shifted).into(),
+            kind: name.into(),
             windows,
             found,
             named,
             error,
             speed: windows as f64 * rows as f64 / seconds,
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
         }))
     }
 
@@ -139,7 +143,7 @@ impl Study for DriftStudy {
     }
 
     fn page(&self, mut runs: Vec<DriftRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| run.settings == bench.settings);
+        runs.retain(|run| run.made.is_of(bench));
         let header =
             ["windows", "count", "with a change", "the right column", "parts within", "rows a second"];
         let mut grid = Grid::new(header);
@@ -154,16 +158,18 @@ impl Study for DriftStudy {
             ]);
         }
         let text = format!(
-            "# Drift\n\nA made-up table of {COLUMNS} columns and {TRAINING} rows, and windows of new rows: {QUIET_ROWS} rows without a change, \
-             {SHIFTED_ROWS} rows in which 5 % lie far out in one column. The share of windows in which a change is found, and in which the right \
+            "# Drift\n\nA made-up table of {COLUMNS} columns and {TRAINING} rows, and windows of new rows: {} rows without a change, \
+             {} rows in which 5 % lie far out in one column. The share of windows in which a change is found, and in which the right \
              column is named.\n\n{}",
+            QUIET.rows,
+            SHIFTED.rows,
             grid.markdown(1)
         );
-        let commits = runs.into_iter().map(|run| run.commit).collect();
+        let commits = runs.into_iter().map(|run| run.made.commit).collect();
         Ok(Page { text, commands: vec![bench.command("drift")], commits, csv: grid, picture: None })
     }
 }
 
-fn kind(shifted: bool) -> &'static str {
-    if shifted { "one column changed" } else { "no change" }
+fn kind(shifted: bool) -> Kind {
+    if shifted { SHIFTED } else { QUIET }
 }

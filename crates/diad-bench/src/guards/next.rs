@@ -15,7 +15,7 @@ use crate::data::{LABEL, labelled, load, mix};
 use crate::evaluate::{fit, score};
 use crate::render::{Grid, number};
 use crate::stats::mean;
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// A set and what others find.
 type Known = (&'static str, f64, f64);
@@ -67,8 +67,8 @@ pub struct NextRun {
     seconds: f64,
     /// Seconds of the last round from nothing: the table is scored and all labels are told.
     anew: f64,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 /// The file of a set, wherever it is.
@@ -128,7 +128,7 @@ impl Study for NextRows {
     }
 
     fn is_done(&self, (set, seed): &Self::Case, run: &NextRun, bench: &Bench) -> bool {
-        (run.set.as_str(), run.seed) == (*set, *seed) && run.settings == bench.settings
+        (run.set.as_str(), run.seed) == (*set, *seed) && run.made.is_of(bench)
     }
 
     fn measure(&self, &(set, seed): &Self::Case, bench: &Bench) -> Result<Option<NextRun>> {
@@ -160,8 +160,7 @@ impl Study for NextRows {
             untuned: count(&top(&scores, QUERIES)),
             seconds,
             anew: start.elapsed().as_secs_f64(),
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
         }))
     }
 
@@ -173,7 +172,7 @@ impl Study for NextRows {
     }
 
     fn page(&self, mut runs: Vec<NextRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| run.settings == bench.settings);
+        runs.retain(|run| run.made.is_of(bench));
         let mut grid = Grid::new([
             "set",
             "in 30",
@@ -229,7 +228,7 @@ impl Study for NextRows {
              vowels were used for choosing ([tuning](../tuning.md#what-to-ask-next)), the others were not. AAD is coniferest's (three seeds, one query at a time).\n\n{large}{}",
             grid.markdown(1)
         );
-        let commits = runs.into_iter().map(|run| run.commit).collect();
+        let commits = runs.into_iter().map(|run| run.made.commit).collect();
         Ok(Page { text, commands: vec![bench.command("next --data DIR")], commits, csv: grid, picture: None })
     }
 }

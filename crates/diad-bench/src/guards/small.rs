@@ -14,7 +14,7 @@ use crate::python::{PeerAnswer, Worker};
 use crate::render::{Grid, number};
 use crate::sets::Set;
 use crate::stats::{mean, standard_error};
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// Seeds where none are asked for: cuts of each set, each with other rows.
 const SEEDS: u64 = 3;
@@ -59,8 +59,8 @@ pub struct SmallRun {
     forest: f64,
     forest_ap: f64,
     version: String,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 /// A table to be cut.
@@ -90,7 +90,7 @@ impl Study for Small {
     }
 
     fn is_done(&self, Case { set, cut, seed }: &Case, run: &SmallRun, bench: &Bench) -> bool {
-        run.cut == cut.name && run.set == set.name && run.seed == *seed && run.settings == bench.settings
+        run.cut == cut.name && run.set == set.name && run.seed == *seed && run.made.is_of(bench)
     }
 
     fn measure(&self, case: &Case, bench: &Bench) -> Result<Option<SmallRun>> {
@@ -119,7 +119,7 @@ impl Study for Small {
     }
 
     fn page(&self, mut runs: Vec<SmallRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| run.settings == bench.settings);
+        runs.retain(|run| run.made.is_of(bench));
         let text = format!(
             "# Small tables and two-valued columns\n\nROC-AUC in % of tables cut from the sets, ours against scikit-learn's \
              IsolationForest at its defaults on the same rows: means over the sets. Rows are drawn at random, a share of \
@@ -129,7 +129,7 @@ impl Study for Small {
             overview(&runs).markdown(1)
         );
         let command = bench.command(&format!("small --data DIR --seeds {}", bench.seeds(SEEDS)));
-        Ok(Page::new(text, details(&runs), command, runs.into_iter().map(|run| run.commit)))
+        Ok(Page::new(text, details(&runs), command, runs.into_iter().map(|run| run.made.commit)))
     }
 }
 
@@ -151,8 +151,7 @@ fn compare(case: &Case, table: &Table, forest: PeerAnswer, bench: &Bench) -> Res
         forest: forest.auc,
         forest_ap: forest.ap,
         version: forest.version,
-        settings: bench.settings.clone(),
-        commit: bench.commit.clone(),
+        made: bench.made(),
     })
 }
 

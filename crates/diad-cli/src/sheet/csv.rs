@@ -6,7 +6,7 @@ use std::ops::Range;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::{Cells, Column, Writer};
+use super::{Column, Other, Writer};
 
 /// Rows that are made text by one thread at a time.
 const PIECE: usize = 1024;
@@ -34,31 +34,23 @@ fn put(buffer: &mut Vec<u8>, text: &str) {
 }
 
 /// Some rows as text.
-fn lines(columns: &[Column], rows: Range<usize>) -> Vec<u8> {
+fn lines(columns: &[Column], rows: Range<usize>) -> Result<Vec<u8>> {
     let mut buffer = Vec::with_capacity(rows.len() * columns.len() * 12);
-    let mut digits = itoa::Buffer::new();
     for row in rows {
         for (place, column) in columns.iter().enumerate() {
             if place > 0 {
                 buffer.push(b',');
             }
-            match column.cells {
-                Cells::Whole(cells) => buffer.extend_from_slice(digits.format(cells[row]).as_bytes()),
-                // The digits of other crates differ in the last place where two are equally near.
-                Cells::Scores(cells) => buffer.extend_from_slice(cells[row].to_string().as_bytes()),
-                Cells::Coded(_, texts, codes) => {
-                    buffer.extend_from_slice(texts[codes[row] as usize].as_bytes());
-                }
-                Cells::Words(words, codes) => {
-                    buffer.extend_from_slice(words[codes[row] as usize].as_bytes());
-                }
-                Cells::Truths(cells) => buffer.push(if cells[row] { b'1' } else { b'0' }),
-                Cells::Texts(cells) => put(&mut buffer, cells[row].as_deref().unwrap_or_default()),
+            match column.cells.put_number(row, &mut buffer)? {
+                None => {}
+                Some(Other::Word(word)) => buffer.extend_from_slice(word.as_bytes()),
+                Some(Other::Truth(is)) => buffer.push(if is { b'1' } else { b'0' }),
+                Some(Other::Text(text)) => put(&mut buffer, text.unwrap_or_default()),
             }
         }
         buffer.push(b'\n');
     }
-    buffer
+    Ok(buffer)
 }
 
 impl<W: Write> Writer for Csv<W> {
@@ -78,9 +70,9 @@ impl<W: Write> Writer for Csv<W> {
         let rows = columns.first().map_or(0, |column| column.cells.len());
         let pieces: Vec<Range<usize>> =
             (0..rows).step_by(PIECE).map(|start| start..rows.min(start + PIECE)).collect();
-        let written: Vec<Vec<u8>> = pieces.into_par_iter().map(|rows| lines(columns, rows)).collect();
+        let written: Result<Vec<Vec<u8>>> = pieces.into_par_iter().map(|rows| lines(columns, rows)).collect();
         self.out.write_all(buffer)?;
-        for lines in &written {
+        for lines in &written? {
             self.out.write_all(lines)?;
         }
         Ok(())
@@ -93,6 +85,7 @@ impl<W: Write> Writer for Csv<W> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Cells;
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::{Cells, Column, Writer};
+use super::{Column, Other, Writer};
 
 pub struct Json<W: Write> {
     out: W,
@@ -28,15 +28,11 @@ impl<W: Write> Writer for Json<W> {
                 buffer.push(if place == 0 { b'{' } else { b',' });
                 buffer.extend_from_slice(name.as_bytes());
                 buffer.push(b':');
-                match column.cells {
-                    Cells::Whole(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Scores(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Coded(_, texts, codes) => {
-                        buffer.extend_from_slice(texts[codes[row] as usize].as_bytes());
-                    }
-                    Cells::Words(words, codes) => write!(buffer, "\"{}\"", words[codes[row] as usize])?,
-                    Cells::Truths(cells) => write!(buffer, "{}", cells[row])?,
-                    Cells::Texts(cells) => serde_json::to_writer(&mut *buffer, &cells[row])?,
+                match column.cells.put_number(row, buffer)? {
+                    None => {}
+                    Some(Other::Word(word)) => write!(buffer, "\"{word}\"")?,
+                    Some(Other::Truth(is)) => write!(buffer, "{is}")?,
+                    Some(Other::Text(text)) => serde_json::to_writer(&mut *buffer, &text)?,
                 }
             }
             buffer.extend_from_slice(b"}\n");

@@ -45,6 +45,28 @@ impl Cells<'_> {
             Self::Texts(cells) => cells.len(),
         }
     }
+
+    /// Writes a cell that every text format writes alike: a number. Gives back what the others are to be written as.
+    fn put_number(&self, row: usize, out: &mut Vec<u8>) -> Result<Option<Other<'_>>> {
+        match self {
+            Self::Whole(cells) => out.extend_from_slice(itoa::Buffer::new().format(cells[row]).as_bytes()),
+            // The digits of other crates differ in the last place where two are equally near.
+            Self::Scores(cells) => write!(out, "{}", cells[row])?,
+            Self::Coded(_, texts, codes) => out.extend_from_slice(texts[codes[row] as usize].as_bytes()),
+            Self::Words(words, codes) => return Ok(Some(Other::Word(words[codes[row] as usize]))),
+            Self::Truths(cells) => return Ok(Some(Other::Truth(cells[row]))),
+            Self::Texts(cells) => return Ok(Some(Other::Text(cells[row].as_deref()))),
+        }
+        Ok(None)
+    }
+}
+
+/// A cell that is no number.
+enum Other<'a> {
+    /// A word without quotation marks.
+    Word(&'static str),
+    Truth(bool),
+    Text(Option<&'a str>),
 }
 
 /// Writes a table.

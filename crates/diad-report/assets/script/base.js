@@ -37,6 +37,15 @@ const cutInside = (text, length) => {
   const head = Math.ceil((length - 1) * 0.55);
   return letters.length > length ? letters.slice(0, head).join("").trimEnd() + "…" + letters.slice(letters.length - (length - 1 - head)).join("").trimStart() : text;
 };
+// Words with signs between them, cut where they are longest, so that each can still be told, if there is room for that.
+const SHORTEST = 5;
+function cutEach(words, signs, length) {
+  const sizes = words.map((word) => [...word].length);
+  let over = [...signs.map((sign) => sign.length), ...sizes].reduce((sum, size) => sum + size, 0) - length;
+  for (; over > 0 && Math.max(...sizes) > 2; over--) sizes[sizes.indexOf(Math.max(...sizes))]--;
+  if (words.some((word, k) => sizes[k] < Math.min(SHORTEST, [...word].length))) return cut(words.map((word, k) => word + (signs[k] ?? "")).join(""), length);
+  return words.map((word, k) => cut(word, sizes[k]) + (signs[k] ?? "")).join("");
+}
 const termName = (term) => term.columns.map((c) => data.columns[c].name).join(" × ");
 const styled = { background: "none", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" };
 

@@ -7,7 +7,7 @@ function steps(i) {
   const terms = rows.terms(i);
   let sum = data.intercept;
   terms.slice(0, BARS).forEach(({ term, value }) => {
-    parts.push({ label: valueText(i, data.terms[term]), value, from: sum });
+    parts.push({ label: valueText(i, data.terms[term]), short: (length) => shortValueText(i, data.terms[term], length), value, from: sum });
     sum += value;
   });
   const others = data.terms.length - Math.min(BARS, terms.length);
@@ -24,7 +24,8 @@ function drawWaterfall(i) {
     const parts = steps(i);
     const width = widthOf(place);
     const room = Math.min(235, Math.round(width * 0.42));
-    const names = new Map(parts.map((part) => [part.key, cut(part.label, Math.floor(room / 7.4))]));
+    const letters = Math.floor(room / 7.4);
+    const names = new Map(parts.map((part) => [part.key, part.short ? part.short(letters) : cut(part.label, letters)]));
     const fill = (d) => (d.total ? "var(--bar)" : d.value > 0 ? "var(--up)" : "var(--down)");
     const ends = parts.flatMap((d) => [d.from, d.to]);
     const low = Math.min(0, ...ends), high = Math.max(0, ...ends);

@@ -4,6 +4,8 @@ const FIRST_PAIRS = 12;
 const DENSITY_BINS = 64;
 
 const MOST_NAMES = 14;
+// What a turned name takes along an axis.
+const TURNED = 20;
 const LONGEST_NAME = 16;
 const LETTER = 6.8;
 
@@ -22,13 +24,13 @@ function shortNames(names) {
 
 // A column as an axis from 0 to 1: where places are drawn, and the marks. Numbers have the places that the model gives them;
 // categories, which it puts close together or far apart, have room for each.
-function axisOf(column, at, names) {
+function axisOf(column, at, names, room = Infinity) {
   if (column.ordered) return { place: (p) => p, ticks: column.ticks, turned: column.turned, edges: edges(at) };
   const count = at.length, slot = (k) => (k + 0.5) / count;
   const nearest = (p) => at.reduce((best, q, k) => (Math.abs(q - p) < Math.abs(at[best] - p) ? k : best), 0);
-  const step = Math.ceil(count / MOST_NAMES);
+  const step = Math.ceil(count / Math.max(3, Math.min(MOST_NAMES, Math.floor(room / TURNED))));
   const ticks = shortNames(names).map((name, k) => [slot(k), name]).filter((_, k) => k % step === 0);
-  const turned = ticks.some((tick) => tick[1].length * LETTER > (270 / ticks.length) - 4);
+  const turned = ticks.some((tick) => tick[1].length * LETTER > (Math.min(270, room) / ticks.length) - 4);
   // A category that the training did not have lies beyond the last.
   const place = (p) => (p > at[count - 1] + 0.005 ? 1.04 : slot(nearest(p)));
   return { place, ticks, turned, edges: at.map((_, k) => [k / count, (k + 1) / count]) };
@@ -104,9 +106,9 @@ function lineChart(term, width) {
   const all = [0, ...term.now, ...(term.before || []), ...gap.map((d) => d.y)];
   const low = Math.min(...all), high = Math.max(...all), room = 0.08 * (high - low || 1);
   const domain = [low - room, high + room];
-  const axis = axisOf(column, term.at, term.names);
+  const axis = axisOf(column, term.at, term.names, width - 110);
   const few = column.few && column.ordered;
-  const end = (few ? 1.12 : column.ordered ? 1 : 1.06) + (column.missing === null ? 0 : few ? 0.06 : 0.18);
+  const end = (few ? 1.12 : column.ordered ? 1 : 1.06) + (column.missing === null ? 0 : few ? 0.16 : 0.26);
   if (column.missing !== null) axis.ticks = [...axis.ticks, [column.missing, "missing"]];
   const chart = Plot.plot({
     width, height: 235 + below(axis), marginLeft: leftOf(axis, width, 60), marginBottom: 44 + below(axis), marginTop: 12, style: styled,
@@ -130,7 +132,7 @@ const largestOfPairs = Math.max(1e-12, ...data.terms.filter((t) => t.columns.len
 
 function pairChart(term, width) {
   const [first, second] = term.columns.map((c) => data.columns[c]);
-  const axes = [first, second].map((column) => axisOf(column, column.cells.map((cell) => cell[0]), column.cells.map((cell) => cell[1])));
+  const axes = [[first, width - 170], [second]].map(([column, room]) => axisOf(column, column.cells.map((cell) => cell[0]), column.cells.map((cell) => cell[1]), room));
   const [columns, lines] = axes.map((axis) => axis.edges);
   const values = decode(term.now);
   const few = fewAt(term);

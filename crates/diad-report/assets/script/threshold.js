@@ -74,8 +74,9 @@ function drawScores() {
   drawing(byId("scores"), () => {
     const bars = scoreBars();
     const width = widthOf(byId("scores"));
+    const most = whole(Math.max(0, ...bars.map((bar) => bar.count)));
     const chart = Plot.plot({
-      width, height: 200, marginLeft: 56, marginBottom: 40, style: styled,
+      width, height: 200, marginLeft: 35 + 7 * most.length, marginBottom: 40, style: styled,
       x: { label: "score", labelAnchor: "center", labelArrow: "none", ticks: Math.max(3, Math.floor(width / 90)) },
       y: { label: "rows (square-root scale)", type: "sqrt", grid: true, ticks: 5, tickFormat: whole, labelAnchor: "center", labelArrow: "none" },
       marks: [

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::Result;
+use crate::encode::Kind;
 use crate::explain::Explainer;
-use crate::table::{Table, printable};
+use crate::table::{Table, TimePart, printable};
 
 /// A second term carries an alert too if it contributes at least this share of what the first one does.
 const SECOND: f64 = 0.5;
+/// Most values of a column that are named.
+const MOST_NAMED: usize = 3;
 /// A category that at least this share of the training rows has is common.
 const COMMON: f64 = 0.05;
 
@@ -60,7 +63,7 @@ pub struct Carrier {
 pub struct Group {
     /// One or two terms, the one that contributes more to the exemplar first.
     pub carriers: Vec<Carrier>,
-    /// What the alerts have in common, in words: "high amount; rare merchant with common country".
+    /// What the alerts have in common, in words: "high amount; merchant Tesco with country CH or FR".
     pub sentence: String,
     /// Places of its alerts among the rows given, the highest score first.
     pub members: Vec<usize>,
@@ -100,7 +103,9 @@ pub fn groups(explainer: &Explainer, alerts: &Table) -> Result<Vec<Group>> {
             members.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
             let first = members[0];
             let carriers = carriers(explainer, explained.row(first), |column| alerts.column(column)[first]);
-            let sentence = sentence(explainer, &carriers);
+            let sentence = sentence(explainer, &carriers, |column| {
+                members.iter().map(|&row| alerts.column(column)[row]).collect()
+            });
             Group { carriers, sentence, members, highest: scores[first] }
         })
         .collect();
@@ -141,19 +146,53 @@ fn direction(explainer: &Explainer, column: usize, value: f64) -> Direction {
     }
 }
 
-/// Carriers in words.
-fn sentence(explainer: &Explainer, carriers: &[Carrier]) -> String {
-    let names = explainer.detector().encoder().columns();
+/// Carriers in words, by the values that the alerts have in a column.
+fn sentence(explainer: &Explainer, carriers: &[Carrier], values: impl Fn(usize) -> Vec<f64>) -> String {
     let words = |carrier: &Carrier| {
         let columns = explainer.terms()[carrier.term].columns().iter().zip(&carrier.directions);
-        let words = columns.map(|(&column, direction)| {
-            format!("{} {}", direction.adjective(), printable(&names[column].name))
-        });
+        let words =
+            columns.map(|(&column, &direction)| aspect(explainer, column, direction, &values(column)));
         words.collect::<Vec<_>>().join(" with ")
     };
     match carriers.is_empty() {
         true => "nothing in particular".into(),
         false => carriers.iter().map(words).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// A column in words: its very values where they have names and are few, else how they differ from most.
+fn aspect(explainer: &Explainer, column: usize, direction: Direction, values: &[f64]) -> String {
+    let given = &explainer.detector().encoder().columns()[column];
+    let name = printable(explainer.spoken(column));
+    let part = match given.kind {
+        Kind::Time { part, .. } => Some(part),
+        _ => None,
+    };
+    let is_cyclic = matches!(part, Some(TimePart::Weekday | TimePart::Month));
+    let is_named = match direction {
+        Direction::Rare | Direction::Common => true,
+        Direction::High | Direction::Low => is_cyclic,
+        Direction::Unseen | Direction::Missing | Direction::Unfit => false,
+    };
+    let mut distinct: Vec<f64> = Vec::new();
+    for &value in values.iter().filter(|_| is_named) {
+        if !distinct.contains(&value) && distinct.len() <= MOST_NAMED {
+            distinct.push(value);
+        }
+    }
+    if (1..=MOST_NAMED).contains(&distinct.len()) {
+        let mut said: Vec<String> = distinct.iter().map(|&value| explainer.words(column, value)).collect();
+        let last = said.pop().unwrap_or_default();
+        let others = if said.is_empty() { String::new() } else { said.join(", ") + " or " };
+        return format!("{name} {}", printable(&(others + &last)));
+    }
+    match direction {
+        // That a value is common says nothing of it, and no weekday is higher than another.
+        Direction::Common => name.to_string(),
+        Direction::High | Direction::Low if is_cyclic => name.to_string(),
+        Direction::High if part.is_some() => format!("late {name}"),
+        Direction::Low if part.is_some() => format!("early {name}"),
+        _ => format!("{} {name}", direction.adjective()),
     }
 }
 
@@ -164,13 +203,13 @@ mod tests {
     use crate::table::{Texts, Values};
     use crate::{Detector, Params};
 
-    /// 1,000 ordinary rows, 6 of a huge amount and 3 of an unknown country.
+    /// 1,000 ordinary rows, 6 of a huge amount and 4 of an unknown country.
     fn table() -> Table {
         let mut random = Stream::new(3, Purpose::Shuffle, 0);
         let mut amounts: Vec<f64> = (0..1000).map(|_| 100.0 + 10.0 * random.normal()).collect();
         let mut countries: Vec<String> = (0..1000).map(|i| ["DE", "FR", "CH"][i % 3].to_owned()).collect();
         (0..6).for_each(|row| amounts[row * 7] = 5000.0 + row as f64);
-        (0..3).for_each(|row| countries[row * 11 + 500] = format!("X{row}"));
+        (0..4).for_each(|row| countries[row * 11 + 500] = format!("X{row}"));
         let texts: Texts = countries.iter().map(|text| Some(text.as_str())).collect();
         Table::of(vec!["amount".into(), "country".into()], vec![Values::Numbers(amounts), texts.into()])
             .unwrap()
@@ -180,18 +219,56 @@ mod tests {
         Params::default().with_steps(30).trees(20).fit(table).unwrap()
     }
 
+    /// Values that have names are named, if they are few; weekdays are neither high nor low.
+    #[test]
+    fn a_group_is_called_what_people_would_call_it() {
+        let table = {
+            let table = table();
+            let days: Vec<f64> =
+                (0..1000).map(|row| f64::from(row % 5) * 86_400.0 + 4.0 * 86_400.0).collect();
+            let columns = [0, 1].map(|column| table.values(column).clone());
+            let [amounts, countries] = columns;
+            Table::of(
+                vec!["amount".into(), "country".into(), "paid".into()],
+                vec![amounts, countries, Values::Times(days)],
+            )
+            .unwrap()
+        };
+        let detector = detector(&table);
+        let explainer = Explainer::new(&detector);
+        let column =
+            |name: &str| detector.encoder().columns().iter().position(|column| column.name == name).unwrap();
+        let said =
+            |name: &str, direction, values: &[f64]| aspect(&explainer, column(name), direction, values);
+        assert_eq!(said("amount", Direction::High, &[5000.0]), "high amount");
+        assert_eq!(said("country", Direction::Common, &[0.0, 0.0]), "country DE");
+        assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 0.0, 2.0]), "country DE, FR or CH");
+        assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 2.0, 3.0]), "country");
+        assert_eq!(said("country", Direction::Rare, &[2.0, 3.0, 4.0, 5.0]), "rare country");
+        assert_eq!(
+            said("weekday of paid", Direction::High, &[7.0, 6.0, 7.0]),
+            "weekday of paid Sunday or Saturday"
+        );
+        assert_eq!(said("weekday of paid", Direction::Low, &[1.0, 2.0, 3.0, 4.0]), "weekday of paid");
+        assert_eq!(said("date of paid", Direction::High, &[9.0]), "late paid");
+        assert_eq!(said("country", Direction::Missing, &[f64::NAN]), "missing country");
+    }
+
     #[test]
     fn alerts_of_one_kind_are_one_group() {
         let table = table();
         let detector = detector(&table);
         let explainer = Explainer::new(&detector);
-        let rows: Vec<usize> = (0..6).map(|row| row * 7).chain((0..3).map(|row| row * 11 + 500)).collect();
+        let rows: Vec<usize> = (0..6).map(|row| row * 7).chain((0..4).map(|row| row * 11 + 500)).collect();
         let picked = detector.pick(&table, &rows).unwrap();
         let groups = groups(&explainer, &picked).unwrap();
         let all: usize = groups.iter().map(Group::count).sum();
-        assert_eq!(all, 9, "every alert is in one group");
+        assert_eq!(all, 10, "every alert is in one group");
         assert!(groups[0].count() >= 5 && groups[0].sentence.contains("high amount"), "{groups:?}");
-        let countries = groups.iter().find(|group| group.sentence.contains("rare country")).unwrap();
+        let countries = groups
+            .iter()
+            .find(|group| ["rare country", "country X"].iter().any(|name| group.sentence.contains(name)))
+            .unwrap();
         assert!(countries.members.iter().all(|&member| member >= 6), "{groups:?}");
         let scores = detector.score(&picked).unwrap();
         for group in &groups {

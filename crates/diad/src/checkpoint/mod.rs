@@ -117,7 +117,7 @@ impl Checkpoints {
         if let Some(step) = self.resumed {
             tracing::info!(step, "going on from a checkpoint");
         }
-        train::train(params, (matrix, &encoder.tree_features()), Some(&mut file), observe)
+        train::train(params, (matrix, &encoder.distinct_tree_features(matrix)), Some(&mut file), observe)
     }
 
     /// Removes the checkpoint, once the model is saved.

@@ -11,6 +11,7 @@ use crate::table::{self, ReadAs, Selection, Source, Table, Values};
 use crate::{Error, Result};
 
 mod column;
+mod copies;
 mod found;
 mod notes;
 mod odd;

@@ -11,8 +11,8 @@ const LEAST_DISTANCE: f64 = 0.13;
 const LONGEST_LABEL: usize = 12;
 /// The least distance between categories with marks, whose names may be turned to make room.
 const CATEGORY_DISTANCE: f64 = 0.055;
-/// Most values for which each has a bar.
-const MOST_BARS: usize = 10;
+/// Most values for which each has a bar: months have one.
+const MOST_BARS: usize = 12;
 /// The least distance between bars with marks.
 const BAR_DISTANCE: f64 = 0.09;
 /// What the width of a letter is at most, as a share of an axis.

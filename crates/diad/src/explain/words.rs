@@ -7,6 +7,8 @@ use crate::encode::Kind;
 use crate::profile::{Group, LEAST_ROWS};
 use crate::table::TimePart;
 
+/// The share of the training rows that are ordinary.
+const ORDINARY: f64 = 0.95;
 /// Most values of a column of which it is said how often they come.
 const FEW: usize = 12;
 /// How wide what is usual counts at least, of a range of 2.
@@ -79,8 +81,9 @@ const MANY_TIMES: f64 = 1.5;
 const TOO_MANY_TIMES: f64 = 1e6;
 /// Most rows of which every one was counted.
 const COUNTED: u64 = 1 << 16;
-/// Digits of the ends of what is usual.
+/// Digits of the ends of what is usual, and the share of the larger end that counts as 0.
 const DIGITS: usize = 3;
+const NOTHING: f64 = 1e-5;
 
 /// Most characters of a number that is shown with all its digits.
 const LONGEST_PLAIN: usize = 12;
@@ -121,15 +124,23 @@ pub fn number(value: f64) -> String {
 
 /// A whole number with its thousands apart.
 pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    thousands(&number.to_string())
+}
+
+/// A number with the thousands before its point apart; one with a power of ten as it is.
+fn thousands(number: &str) -> String {
+    let (digits, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
+    if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return number.to_owned();
+    }
+    let mut text = String::with_capacity(number.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
-    text
+    text + rest
 }
 
 /// How many times as much, in as many digits as people say: "1.9 times", "11 times".
@@ -245,14 +256,27 @@ impl Explainer<'_> {
         let given = &self.detector.encoder().columns()[column];
         match &given.notation {
             _ if given.kind != Kind::Number || !value.is_finite() => given.words(value),
-            Some(notation) => notation.with_unit(value, number),
-            None => number(value),
+            Some(notation) if notation.unit.is_some() => {
+                notation.with_unit(value, |value| thousands(&number(value)))
+            }
+            _ => number(value),
         }
+    }
+
+    /// What sentences call a column: a place in time is simply the time.
+    pub(crate) fn spoken(&self, column: usize) -> &str {
+        let given = &self.detector.encoder().columns()[column];
+        if given.is_date() { given.source() } else { &given.name }
     }
 
     /// The share of training rows with a lower score.
     pub fn score_standing(&self, score: f32) -> f64 {
         self.detector.profile().scores.below(score)
+    }
+
+    /// The score from which a row is not ordinary, unless somebody says otherwise: 95 % of the training rows have no more.
+    pub fn ordinary(&self) -> f32 {
+        self.score_quantile(ORDINARY)
     }
 
     /// The score that a share of the training rows do not exceed.
@@ -273,7 +297,7 @@ impl Explainer<'_> {
                 let given = &self.detector.encoder().columns()[column];
                 let (words, standing) = (self.words(column, value), self.standing(column, value));
                 let verb = if value.is_finite() && !given.is_missing(value) { "=" } else { "is" };
-                format!("{} {verb} {words}, {standing}", given.name)
+                format!("{} {verb} {words}, {standing}", self.spoken(column))
             }
             (&[first, second], &[x, y]) => self.describe_pair([first, second], [x, y]),
             _ => String::new(),
@@ -282,7 +306,7 @@ impl Explainer<'_> {
 
     /// Two values that come together, by what is usual for one where the other is as it is.
     fn describe_pair(&self, columns: [usize; 2], values: [f64; 2]) -> String {
-        let names = columns.map(|column| self.detector.encoder().columns()[column].name.as_str());
+        let names = columns.map(|column| self.spoken(column));
         let words = |side: usize| self.words(columns[side], values[side]);
         if let Some((given, rows, all)) = self.counted(columns, values) {
             let found = match rows {
@@ -366,19 +390,18 @@ impl Explainer<'_> {
     /// Two values of a column in words, from one to the other.
     fn span(&self, column: usize, ends: [f32; 2]) -> String {
         let is_number = self.detector.encoder().columns()[column].kind == Kind::Number;
-        let [low, high] = ends.map(|end| {
-            let scaler = &self.scalers[column];
-            // On the way to single precision and back 0 becomes a tiny number.
-            let is_zero = is_number && (scaler.scale(0.0) - end).abs() <= 2.0 * f32::EPSILON;
-            let value = if is_zero { 0.0 } else { scaler.original(end) };
-            self.words(column, if is_number { short(value) } else { value })
-        });
+        let ends = ends.map(|end| self.scalers[column].original(end));
+        let size = ends[0].abs().max(ends[1].abs());
+        let [low, high] = ends.map(|end| self.words(column, if is_number { short(end, size) } else { end }));
         if low == high { low } else { format!("{low} to {high}") }
     }
 }
 
-/// A number with a few digits.
-fn short(value: f64) -> f64 {
+/// A number with a few digits; 0 if it is nothing beside a size.
+fn short(value: f64, size: f64) -> f64 {
+    if value.abs() < NOTHING * size {
+        return 0.0;
+    }
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
@@ -411,5 +434,10 @@ mod tests {
             [1e15, 123456.0, 0.1 + 0.2, f64::MAX].map(number),
             ["1e15", "123456", "0.3", "1.79769e308"]
         );
+        assert_eq!(
+            ["999", "1234.5678", "1234567", "1e15"].map(thousands),
+            ["999", "1,234.5678", "1,234,567", "1e15"]
+        );
+        assert_eq!([short(3.06e-7, 10.0), short(-12.3456, 50.0), short(1e-9, 1e-9)], [0.0, -12.3, 1e-9]);
     }
 }

@@ -161,10 +161,12 @@ pub(crate) fn fit_encoded(
     if found != expected || matrix.values.len() != matrix.rows() * found {
         return Err(Error::Width { found, expected });
     }
-    let model = match checkpoints {
+    let mut model = match checkpoints {
         Some(checkpoints) => checkpoints.train(params, &encoder, matrix, observe)?,
-        None => train::train(params, (matrix, &encoder.tree_features()), None, observe)?,
+        None => train::train(params, (matrix, &encoder.distinct_tree_features(matrix)), None, observe)?,
     };
+    // Copies are all the same to the training, and share what it made of the first of them.
+    model.take_turns(&encoder.tree_copies(matrix));
     let detector = recipe::combine(params, encoder, matrix, model);
     tracing::info!("combined the parts of the score");
     let detector = match unseen::calibration(params, &detector, matrix) {

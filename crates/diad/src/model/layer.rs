@@ -156,6 +156,22 @@ impl<F: Real> Model<F> {
         }
     }
 
+    /// Lets trees look by turns at the features that say the same as theirs. Trees of several layers, which are linked by their
+    /// features, stay as they are.
+    pub fn take_turns(&mut self, copies: &[Vec<u32>]) {
+        let [Layer { selectors: Selectors::Fixed(chosen), .. }] = &mut self.layers[..] else { return };
+        let mut turns = vec![0; copies.len()];
+        let mut next = |feature: u32| {
+            let (turn, alike) = (&mut turns[feature as usize], &copies[feature as usize]);
+            *turn += 1;
+            alike[*turn % alike.len()]
+        };
+        for tree in chosen {
+            let first = next(tree[0]);
+            *tree = [first, if tree[1] == tree[0] { first } else { next(tree[1]) }];
+        }
+    }
+
     /// The features that any tree looks at, ascending, if every selector is one-hot.
     pub fn chosen_features(&self) -> Option<Vec<u32>> {
         let mut chosen = Vec::new();

@@ -16,6 +16,7 @@ macro_rules! named {
 
 mod bins;
 mod column;
+mod copies;
 mod dates;
 mod isolation;
 mod pairs;
@@ -67,6 +68,8 @@ pub struct Sample {
     bins: Vec<Bins>,
     /// Which column of the table each belongs to.
     origins: Vec<u32>,
+    /// For each the first one that says the same.
+    firsts: Vec<u32>,
 }
 
 impl Sample {
@@ -94,9 +97,14 @@ impl Sample {
                 _ => Column::of_numbers(values, bent.map(|[start, rate, ..]| [start, rate])),
             }
         });
-        let origins = telling.iter().map(|feature| feature.column).collect();
+        let origins: Vec<u32> = telling.iter().map(|feature| feature.column).collect();
+        let firsts = copies::firsts(&matrix.firsts(), &columns, &origins);
+        Self::of_columns(rows, columns, origins, firsts)
+    }
+
+    fn of_columns(rows: Vec<usize>, columns: Vec<Column>, origins: Vec<u32>, firsts: Vec<u32>) -> Self {
         let bins = parallel::map(&columns, &Bins::new);
-        Self { columns, bins, rows, origins }
+        Self { rows, columns, bins, origins, firsts }
     }
 
     /// How many rows it has.

@@ -23,9 +23,11 @@ impl Sample {
     }
 
     /// All pairs of features of two columns that are neither places in time nor marks of gaps, or those that tell most of each
-    /// other. None if the score may not have any.
+    /// other. None if the score may not have any, and none of copies.
     pub fn pairs(&self, params: &Params) -> Vec<[u32; 2]> {
-        self.pairs_of(self.timeless(), params)
+        let mut pairs = self.pairs_of(self.timeless(), params);
+        pairs.retain(|&pair| !self.are_copies(pair));
+        pairs
     }
 
     fn pairs_of(&self, varied: Vec<u32>, params: &Params) -> Vec<[u32; 2]> {
@@ -86,7 +88,7 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bins, Column};
+    use super::super::Column;
     use super::*;
 
     /// Columns of noise, every second of which is much like the one before.
@@ -102,8 +104,8 @@ mod tests {
         }
         let columns: Vec<Column> =
             values.into_iter().map(|values| Column::of_numbers(values, None)).collect();
-        let bins = columns.iter().map(Bins::new).collect();
-        Sample { rows: (0..500).collect(), origins: (0..columns.len() as u32).collect(), columns, bins }
+        let each: Vec<u32> = (0..columns.len() as u32).collect();
+        Sample::of_columns((0..500).collect(), columns, each.clone(), each)
     }
 
     #[test]

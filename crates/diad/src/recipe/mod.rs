@@ -62,7 +62,9 @@ fn put_together(
     let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
     let mut made = Vec::new();
     for part in PARTS.into_iter().filter(|part| part.weight(params) > 0.0) {
-        let alone = Additive::of_part(part.name(), 1.0, part.functions(&sample, params));
+        let mut functions = part.functions(&sample, params);
+        sample.count_once(&mut functions);
+        let alone = Additive::of_part(part.name(), 1.0, functions);
         detector = detector.with(alone.clone());
         let mut scores = vec![0.0; rows.rows()];
         detector.score_encoded(&rows, &mut scores);

@@ -23,7 +23,7 @@ use crate::evaluate::fit;
 use crate::python::script;
 use crate::render::{self, Grid, NONE};
 use crate::sets;
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// The other methods, and the most rows that each is given: beyond, they take hours.
 const METHODS: [(&str, usize); 10] = [
@@ -70,8 +70,8 @@ pub struct Entry {
     /// What was measured, unless it took too long.
     found: Option<Found>,
     load: Option<f64>,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
     cpu: String,
 }
 
@@ -126,7 +126,7 @@ impl Study for Contest {
     }
 
     fn is_done(&self, (set, method, _): &Self::Case, entry: &Entry, bench: &Bench) -> bool {
-        let current = *method != OURS || entry.settings == bench.settings;
+        let current = *method != OURS || entry.made.is_of(bench);
         entry.set == *set && entry.method == *method && current
     }
 
@@ -160,8 +160,7 @@ impl Study for Contest {
             columns: prepared.columns,
             found,
             load,
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
             cpu: environment::machine(),
         }))
     }
@@ -171,10 +170,10 @@ impl Study for Contest {
     }
 
     fn page(&self, mut entries: Vec<Entry>, bench: &Bench) -> Result<Page> {
-        entries.retain(|entry| entry.method != OURS || entry.settings == bench.settings);
+        entries.retain(|entry| entry.method != OURS || entry.made.is_of(bench));
         let (text, csv, picture) =
             (text(&entries, self.limit), Grid::of(&entries, &FIELDS)?, Some(plot::svg(&entries)?));
-        let commits = entries.into_iter().map(|entry| entry.commit);
+        let commits = entries.into_iter().map(|entry| entry.made.commit);
         Ok(Page { picture, ..Page::new(text, csv, bench.command("contest --data DIR"), commits) })
     }
 }

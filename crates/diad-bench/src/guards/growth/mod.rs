@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use self::made_up::MadeUp;
 use crate::environment;
 use crate::render::{self, Grid};
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// What stays the same while something else grows.
 const ROWS: usize = 10_000;
@@ -88,8 +88,8 @@ pub struct Point {
     /// The largest resident set of the fit, where the system tells it.
     peak_bytes: Option<u64>,
     load: Option<f64>,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
     cpu: String,
 }
 
@@ -113,7 +113,7 @@ impl Study for Growth {
     }
 
     fn is_done(&self, (what, size): &Self::Case, point: &Point, bench: &Bench) -> bool {
-        point.what == *what && point.size == *size && point.settings == bench.settings
+        point.what == *what && point.size == *size && point.made.is_of(bench)
     }
 
     fn measure(&self, (what, size): &Self::Case, bench: &Bench) -> Result<Option<Point>> {
@@ -127,9 +127,9 @@ impl Study for Growth {
     }
 
     fn page(&self, mut points: Vec<Point>, bench: &Bench) -> Result<Page> {
-        points.retain(|point| point.settings == bench.settings);
+        points.retain(|point| point.made.is_of(bench));
         let (text, csv, picture) = (text(&points), Grid::of(&points, &FIELDS)?, Some(plot::svg(&points)?));
-        let commits = points.into_iter().map(|point| point.commit);
+        let commits = points.into_iter().map(|point| point.made.commit);
         Ok(Page { picture, ..Page::new(text, csv, bench.command("growth"), commits) })
     }
 }
@@ -167,8 +167,7 @@ fn measure(what: What, size: usize, bench: &Bench) -> Result<Point> {
         model_bytes: detector.to_bytes()?.len(),
         peak_bytes,
         load,
-        settings: bench.settings.clone(),
-        commit: bench.commit.clone(),
+        made: bench.made(),
         cpu: environment::machine(),
     })
 }

@@ -25,7 +25,7 @@ use crate::guards::peers::start;
 use crate::options::known;
 use crate::python::{PeerAnswer, Worker};
 use crate::render::Grid;
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 /// Rows of a table. There are fewer planted ones than the smaller share of the top.
 const ROWS: usize = 5000;
@@ -64,8 +64,8 @@ pub struct PlantedRun {
     method: String,
     version: String,
     found: Vec<Found>,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 /// What became of a planted row.
@@ -140,7 +140,7 @@ impl Study for PlantedRows {
     }
 
     fn is_done(&self, case: &Case, run: &PlantedRun, bench: &Bench) -> bool {
-        let current = run.method != OURS || run.settings == bench.settings;
+        let current = run.method != OURS || run.made.is_of(bench);
         run.table == case.spec.name && run.seed == case.seed && run.method == case.method.0 && current
     }
 
@@ -172,8 +172,7 @@ impl Study for PlantedRows {
             method: name.into(),
             version,
             found,
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
         }))
     }
 
@@ -185,12 +184,12 @@ impl Study for PlantedRows {
 
     fn page(&self, mut runs: Vec<PlantedRun>, bench: &Bench) -> Result<Page> {
         let seeds = bench.seeds(SEEDS);
-        runs.retain(|run| run.seed < seeds && (run.method != OURS || run.settings == bench.settings));
+        runs.retain(|run| run.seed < seeds && (run.method != OURS || run.made.is_of(bench)));
         Ok(Page {
             text: page::text(&runs),
             commands: vec![bench.command(&format!("planted --seeds {seeds}"))],
             csv: page::csv(&runs),
-            commits: runs.into_iter().map(|run| run.commit).collect(),
+            commits: runs.into_iter().map(|run| run.made.commit).collect(),
             picture: None,
         })
     }

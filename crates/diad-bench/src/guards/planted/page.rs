@@ -106,6 +106,7 @@ pub fn csv(runs: &[PlantedRun]) -> Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Made;
 
     #[test]
     fn shares_are_of_all_rows_of_a_kind() {
@@ -116,8 +117,7 @@ mod tests {
             method: method.into(),
             version: "1".into(),
             found,
-            settings: "s".into(),
-            commit: "c".into(),
+            made: Made { settings: "s".into(), commit: "c".into() },
         };
         let ours =
             vec![found([true, true], Some(1)), found([false, true], Some(3)), found([false; 2], Some(9))];

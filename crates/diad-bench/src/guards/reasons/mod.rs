@@ -16,7 +16,7 @@ use crate::data::{LABEL, labelled};
 use crate::evaluate::fit;
 use crate::options::known;
 use crate::stats::{median, quantile};
-use crate::study::{Bench, Page, Study};
+use crate::study::{Bench, Made, Page, Study};
 
 const GROUPS: [Group; 3] = [Group::Paper, Group::Extra, Group::Adbench];
 /// Of larger tables, every second or third row is taken, and so on, until there are no more than this.
@@ -48,8 +48,8 @@ pub struct ReasonsRun {
     lost: f64,
     uneven: f64,
     moved: f64,
-    settings: String,
-    commit: String,
+    #[serde(flatten)]
+    made: Made,
 }
 
 impl Study for Reasons {
@@ -69,7 +69,7 @@ impl Study for Reasons {
     }
 
     fn is_done(&self, task: &Task, run: &ReasonsRun, bench: &Bench) -> bool {
-        run.task == *task && run.settings == bench.settings
+        run.task == *task && run.made.is_of(bench)
     }
 
     fn measure(&self, task: &Task, bench: &Bench) -> Result<Option<ReasonsRun>> {
@@ -102,8 +102,7 @@ impl Study for Reasons {
             lost: middle(&shift.lost),
             uneven: middle(&shift.uneven),
             moved: middle(&shift.moved),
-            settings: bench.settings.clone(),
-            commit: bench.commit.clone(),
+            made: bench.made(),
         }))
     }
 
@@ -116,13 +115,13 @@ impl Study for Reasons {
     }
 
     fn page(&self, mut runs: Vec<ReasonsRun>, bench: &Bench) -> Result<Page> {
-        runs.retain(|run| run.settings == bench.settings);
+        runs.retain(|run| run.made.is_of(bench));
         runs.sort_by(|a, b| a.task.cmp(&b.task));
         Ok(Page {
             text: page::text(&runs),
             commands: vec![bench.command("reasons --data DIR")],
             csv: page::csv(&runs),
-            commits: runs.into_iter().map(|run| run.commit).collect(),
+            commits: runs.into_iter().map(|run| run.made.commit).collect(),
             picture: None,
         })
     }
