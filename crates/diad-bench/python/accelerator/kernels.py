@@ -62,6 +62,25 @@ def source(C):
     for l in range(L):
         o(f"    tl.store(sums_p + (pid * 2 + half) * {L} + {l}, tl.sum(acc{l}))")
     o("")
+    # the sum over the rows of every leaf's share times dh: the derivative by the leaf weights
+    o("@triton.jit")
+    o("def by_leaf(v_p, b_p, s_p, w_p, temp_p, dh_p, dw_p, T, B, BLOCK: tl.constexpr):")
+    out.extend(head())
+    for l in range(L):
+        o(f"    acc{l} = tl.zeros((BLOCK,), tl.float32)")
+    o("    for start in range(0, B, BLOCK):")
+    o("        r0 = start + tl.arange(0, BLOCK); ok = r0 < B; col = half * B + r0")
+    o("        base = pid.to(tl.int64) * 4 * B")
+    o("        v0 = tl.load(v_p + base + col, mask=ok, other=0.0)")
+    o("        v1 = tl.load(v_p + base + 2 * B + col, mask=ok, other=0.0)")
+    o("        dh = tl.load(dh_p + pid.to(tl.int64) * 2 * B + col, mask=ok, other=0.0)")
+    out.extend(splits("        "))
+    out.extend(leaves("        "))
+    for l in range(L):
+        o(f"        acc{l} += e{C - 1}_{l} * dh")
+    for l in range(L):
+        o(f"    tl.store(dw_p + (pid * 2 + half) * {L} + {l}, tl.sum(acc{l}))")
+    o("")
     # backward
     o("@triton.jit")
     o("def bwd(v_p, b_p, s_p, w_p, temp_p, g_p, dh_p, dv_p, db_p, ds_p, T, B, BLOCK: tl.constexpr):")

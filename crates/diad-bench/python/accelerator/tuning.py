@@ -1,15 +1,9 @@
-"""The paper's fine-tuning with a few labels, on an accelerator: every slot is one split with its own loss and learning rate.
+"""The paper's fine-tuning with a few labels, on an accelerator: every slot is one split with its own labels, loss and learning rate.
 
-    python tuning.py OUT.csv PACKED SECONDS NORM SETS        NORM: how sparsities become leaf weights; SETS: names with commas
-
-A fit on the training rows of ten splits, without labels; with 120 labelled anomalies descents with either loss and four learning
+From fits on the training rows of ten splits, without labels: with 120 labelled anomalies descents with either loss and four learning
 rates, of which the validation rows choose one for the set; with this one descents with fewer labels. The validation rows also say
-when to stop. One line a split and number of labels, written as it goes.
+when to stop. The other loss at its own best rate and leaf weights alone are tuned as well. `search.py` runs it.
 """
-
-import csv
-import sys
-import time
 
 import numpy as np
 import torch
@@ -21,7 +15,6 @@ from twin import DEV
 COUNTS = (5, 15, 30, 60, 120)
 RATES = (5e-3, 2e-3, 1e-3, 5e-4)
 LOSSES = ("auc", "bce")
-SPLITS = range(10)
 # Labelled rows of either kind in a step: anomalies are drawn as often as normal rows.
 HALF = 512
 LOOKS = (0, 25, 50, 100, 150, 200, 300, 400)
@@ -37,7 +30,7 @@ class Leaves(torch.autograd.Function):
         S, T, _, N = v.shape
         sums = torch.empty(S, T, 2, w.shape[-1], device=v.device)
         h = torch.empty(S, T, N, device=v.device)
-        k.fwd[(S * T, 2)](v, b, s, w, temp, sums, h, T, N // 2, BLOCK=256, num_warps=4)
+        k.fwd[(S * T, 2)](v, b, s, w, temp, sums, h, T, N // 2, BLOCK=twin.block(b), num_warps=4)
         ctx.save_for_backward(v, b, s, w, temp)
         ctx.k = k
         return h
@@ -52,13 +45,15 @@ class Leaves(torch.autograd.Function):
         ds = torch.empty_like(db)
         none = torch.zeros(S, T, 2, w.shape[-1], device=v.device)
         dh = dh.contiguous()
-        ctx.k.bwd[(S * T, 2)](v, b, s, w, temp, none, dh, dv, db, ds, T, N // 2, BLOCK=256, num_warps=4)
-        dw = torch.einsum("stln,stn->stl", leaves(v, b, s, temp), dh)
-        return dv, db.sum(2), ds.sum(2), dw, None, None
+        dw = torch.empty_like(none)
+        block = twin.block(b)
+        ctx.k.bwd[(S * T, 2)](v, b, s, w, temp, none, dh, dv, db, ds, T, N // 2, BLOCK=block, num_warps=4)
+        ctx.k.by_leaf[(S * T, 2)](v, b, s, w, temp, dh, dw, T, N // 2, BLOCK=block, num_warps=4)
+        return dv, db.sum(2), ds.sum(2), dw.sum(2), None, None
 
 
 def leaves(v, b, s, temp):
-    """The share of every row in every leaf of every tree: [S, T, L, N]."""
+    """The share of every row in every leaf of every tree, [S, T, L, N]: what the kernels are checked against."""
     e = torch.ones_like(v[:, :, :1])
     for c in range(b.shape[-1]):
         slope = torch.exp(-s[:, :, c, None]) / temp.view(-1, 1, 1)
@@ -89,6 +84,28 @@ class Pretraining(twin.Twin):
             for part in s.rows.gather(1, order).split(s.B, 1):
                 yield part
 
+    def place_only(s):
+        """Thresholds and slopes where the first batch says, everything else as drawn: a start without pre-training."""
+        s.idx.copy_(next(s.batches()))
+        with torch.no_grad():
+            s.run(s.batch(), True, torch.tensor([s.final(slot) for slot in s.slots], device=DEV), first=True)
+
+    @torch.no_grad()
+    def scores(s, rows, chunk=4096):
+        """Of rows [S, M], each slot's own."""
+        temp = torch.tensor([s.final(slot) for slot in s.slots], device=DEV)
+        return chunked(s.X, rows, chunk, lambda x: sum(out.mean(1) for out in s.run(x, True, temp)[1]) / s.L)
+
+
+def chunked(X, rows, chunk, f):
+    """What a function says of rows [S, M], a few at a time; the kernels want an even number."""
+    out = []
+    for some in rows.split(chunk, 1):
+        odd = some.shape[1] % 2
+        x = X[torch.cat([some, some[:, :1]], 1) if odd else some]
+        out.append(f(x)[:, : some.shape[1]])
+    return torch.cat(out, 1)
+
 
 class Tuning(twin.Twin):
     """Fits, each as often as it is tuned with other settings."""
@@ -100,15 +117,22 @@ class Tuning(twin.Twin):
         again = lambda x: x.detach().repeat_interleave(times, 0)
         s.P = {n: again(p).requires_grad_() for n, p in fitted.P.items() if n[0] != "G"}
         s.P |= {f"W{l}": again(w).requires_grad_() for l, w in enumerate(fitted.W)}
-        s.fixed = [again(fitted.selectors(l, True)) for l in range(s.L)]
-        s.soft = torch.tensor([slot["min_temp"] for slot in s.slots], device=DEV)
+        s.fixed = [again(fitted.chosen(l)) for l in range(s.L)]
+        s.matches = {}
+        s.soft = torch.tensor([s.final(slot) for slot in s.slots], device=DEV)
         s.moments = {n: (torch.zeros_like(p), torch.zeros_like(p)) for n, p in s.P.items()}
         s.done = 0
 
-    def selectors(s, l, hard):
+    def chosen(s, l):
         return s.fixed[l]
 
+    def match(s, l, f, prev, hard):
+        if l not in s.matches:
+            s.matches[l] = super().match(l, f, prev, hard)
+        return s.matches[l]
+
     def __call__(s, x):
+        x = x.transpose(1, 2).contiguous()
         h = prev = None
         total = 0.0
         for l in range(s.L):
@@ -122,14 +146,10 @@ class Tuning(twin.Twin):
     @torch.no_grad()
     def scores(s, rows, chunk=4096):
         """Of rows [S, M] of every slot."""
-        out = []
-        for some in rows.split(chunk, 1):
-            odd = some.shape[1] % 2
-            x = s.X[torch.cat([some, some[:, :1]], 1) if odd else some]
-            out.append(s(x)[:, : some.shape[1]])
-        return torch.cat(out, 1)
+        return chunked(s.X, rows, chunk, s)
 
-    def step(s, x, loss, rate):
+    def step(s, x, loss, rate, leaves_only):
+        """One step of Adam; slots of `leaves_only` keep everything but their leaf weights."""
         loss = loss(s(x)).sum()
         names = list(s.P)
         grads = torch.autograd.grad(loss, [s.P[n] for n in names])
@@ -140,7 +160,8 @@ class Tuning(twin.Twin):
                 first.mul_(0.9).add_(g, alpha=0.1)
                 second.mul_(0.999).addcmul_(g, g, value=0.001)
                 move = (first / (1 - 0.9**s.done)) / ((second / (1 - 0.999**s.done)).sqrt() + 1e-8)
-                s.P[n].sub_(rate.view(-1, *[1] * (g.dim() - 1)) * move)
+                own = rate if n[0] == "W" else rate * ~leaves_only
+                s.P[n].sub_(own.view(-1, *[1] * (g.dim() - 1)) * move)
 
 
 def split(y, s):
@@ -168,15 +189,18 @@ def padded(rows, times):
 
 
 def tune(fitted, y, splits, jobs):
-    """For each split and each of its jobs (labels, loss, rate) the best validation AUC and the test AUC there."""
+    """For each split and each of its jobs (labels, loss, rate, what is tuned) the best validation AUC and the test AUC there."""
+    # Only attention is multiplied here; the columns of a tree are picked, not summed up.
+    torch.backends.cuda.matmul.allow_tf32 = True
     times = len(jobs[0])
     model = Tuning(fitted, times)
     flat = [(split, *job) for split, own in zip(splits, jobs) for job in own]
-    sets = [labelled(y, train, count) for (train, _, _), count, _, _ in flat]
+    sets = [labelled(y, train, count) for (train, _, _), count, *_ in flat]
     counts = torch.tensor([[len(found), len(others)] for found, others in sets], device=DEV)
     found, others = padded([a for a, _ in sets], 1), padded([b for _, b in sets], 1)
     rate = torch.tensor([job[3] for job in flat], device=DEV)
     is_auc = torch.tensor([job[2] == "auc" for job in flat], device=DEV)
+    leaves_only = torch.tensor([job[4] == "leaves" for job in flat], device=DEV)
     with torch.no_grad():
         start = model.scores(padded([train[:4096] for train, _, _ in splits], times))
         low, middle, high = (start.quantile(q, 1, keepdim=True) for q in (0.25, 0.5, 0.75))
@@ -211,7 +235,7 @@ def tune(fitted, y, splits, jobs):
     first = best.clone()
     for number in range(1, LOOKS[-1] + 1):
         chosen = torch.cat([draw(found, counts[:, 0]), draw(others, counts[:, 1])], 1)
-        model.step(model.X[chosen], loss, rate)
+        model.step(model.X[chosen], loss, rate, leaves_only)
         if number in LOOKS:
             now = look()
             best = torch.where((now[:, :1] > best[:, :1]), now, best)
@@ -230,61 +254,59 @@ def auc(score, label):
     return 100 * (ranks - number * (number + 1) / 2) / (number * (len(score) - number))
 
 
-def measure(name, data, norm, lines):
-    X, labels = twin.load(f"{data}/{name}.npz")
-    y = labels.cpu().numpy()
-    splits = [split(y, s) for s in SPLITS]
-    rows = torch.tensor(np.stack([train for train, _, _ in splits]), device=DEV)
-    fitted = Pretraining(X, [dict(norm=norm, seed=s) for s in SPLITS], rows)
-    fitted.fit()
-    jobs = [(120, loss, rate) for loss in LOSSES for rate in RATES]
-    first, best = tune(fitted, y, splits, [jobs] * len(splits))
-    chosen = int(np.mean([[valid for valid, _ in own] for own in best], 0).argmax())
-    _, loss, rate = jobs[chosen]
-    for s in SPLITS:
-        lines.writerow([name, norm, s, 0, "", "", *(f"{x:.3f}" for x in first[s][0])])
-        for job, figures in zip(jobs, best[s]):
-            lines.writerow([name, norm, s, *job, *(f"{x:.3f}" for x in figures)])
-    fewer = [(count, loss, rate) for count in COUNTS[:-1]]
-    _, best = tune(fitted, y, splits, [fewer] * len(splits))
-    for s in SPLITS:
-        for job, figures in zip(fewer, best[s]):
-            lines.writerow([name, norm, s, *job, *(f"{x:.3f}" for x in figures)])
-    return loss, rate
+def best_of(jobs, figures):
+    """The job with the highest validation figure on average over the splits."""
+    return jobs[int(np.mean([[valid for valid, _ in own] for own in figures], 0).argmax())]
 
 
-def check():
-    """Leaves against the kernel, and the derivative by leaf weights against differences."""
+def measure(fitted, y, splits, write):
+    """Fine-tunes fits of some splits: `write` gets split, labels, loss, rate, what is tuned, validation and test AUC."""
+
+    def noted(jobs):
+        first, best = tune(fitted, y, splits, [jobs] * len(splits))
+        for s, own in enumerate(best):
+            for job, figures in zip(jobs, own):
+                write(s, *job, *figures)
+        return first, best
+
+    jobs = [(COUNTS[-1], loss, rate, "all") for loss in LOSSES for rate in RATES]
+    first, best = noted(jobs)
+    for s, own in enumerate(first):
+        write(s, 0, "", "", "", *own[0])
+    chosen = best_of(jobs, best)
+    # With each loss alone at its own best rate; with the chosen one leaf weights alone too.
+    half = len(RATES)
+    both = [best_of(part, [own[at : at + half] for own in best]) for at, part in ((0, jobs[:half]), (half, jobs[half:]))]
+    fewer = [(count, *job[1:]) for job in both for count in COUNTS[:-1]]
+    noted(fewer + [(count, *chosen[1:3], "leaves") for count in COUNTS])
+    return chosen[1:3]
+
+
+def fit(X, y, slots, split_of, scratch=False, **shape):
+    """Fits without labels to the training rows of splits, one a slot."""
+    rows = torch.tensor(np.stack([split_of[slot["seed"]][0] for slot in slots]), device=DEV)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    fitted = Pretraining(X, slots, rows, **shape)
+    if scratch:
+        fitted.place_only()
+    else:
+        fitted.fit()
+    return fitted
+
+
+def check(depth=4):
+    """Leaves against the kernel, and the derivative by leaf weights against the sum it is."""
     torch.manual_seed(1)
-    k = twin.kernels(4)
-    v = torch.randn(2, 3, 2, 64, device=DEV)
-    b, s = torch.randn(2, 3, 4, device=DEV), torch.rand(2, 3, 4, device=DEV) - 0.5
+    k = twin.kernels(depth)
+    v = torch.randn(2, 3, 2, 600, device=DEV)
+    b, s = torch.randn(2, 3, depth, device=DEV), torch.rand(2, 3, depth, device=DEV) - 0.5
     temp = torch.tensor([0.5, 1.2], device=DEV)
-    w = torch.randn(2, 3, 16, device=DEV, requires_grad=True)
+    w = torch.randn(2, 3, 2**depth, device=DEV, requires_grad=True)
     h = Leaves.apply(v, b, s, w, temp, k)
     plain = torch.einsum("stln,stl->stn", leaves(v, b, s, temp), w)
     weight = torch.randn_like(h)
     (got,) = torch.autograd.grad((h * weight).sum(), w, retain_graph=True)
     (wanted,) = torch.autograd.grad((plain * weight).sum(), w)
-    assert (h - plain).abs().max() < 1e-4 and (got - wanted).abs().max() < 1e-4
-
-
-def main():
-    target, data, seconds, norm, sets = sys.argv[1:6]
-    torch.manual_seed(0)
-    begun, longest = time.time(), 0.0
-    check()
-    with open(target, "a", newline="") as file:
-        lines = csv.writer(file)
-        for name in sets.split(","):
-            if time.time() - begun + longest > float(seconds):
-                sys.exit(f"out of time before {name}")
-            began = time.time()
-            chosen = measure(name, data, norm, lines)
-            file.flush()
-            longest = max(longest, time.time() - began)
-            print(f"{name}: {time.time() - began:.0f} s, {chosen}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    wrong = (h - plain).abs().max().item(), (got - wanted).abs().max().item()
+    print("check of leaves", ["%.1e" % x for x in wrong], flush=True)
+    assert max(wrong) < 1e-3

@@ -20,6 +20,8 @@ FIELDS = dict(
     hard2=0,
     w0="normal",
     logs=0,
+    # The temperature of splits at the last step, to which it goes on falling after annealing; None: min_temp.
+    late=None,
     seed=0,
 )
 
@@ -58,6 +60,11 @@ class Entmax(torch.autograd.Function):
         return d - r * (d.sum(-1, keepdim=True) / r.sum(-1, keepdim=True)), None
 
 
+def block(thresholds):
+    """Rows that a program of a kernel takes at a time: deep trees fill the registers with fewer."""
+    return 256 if thresholds.shape[-1] < 5 else 128
+
+
 class Trees(torch.autograd.Function):
     """v [S,T,2,N], thresholds and log-slopes [S,T,C], W [S,T,L], temp [S] -> leaf sums [S,T,2,L] of both halves of the rows, outputs [S,T,N]."""
 
@@ -68,8 +75,7 @@ class Trees(torch.autograd.Function):
         B = N // 2
         sums = torch.empty(S, T, 2, L, device=v.device)
         h = torch.empty(S, T, N, device=v.device)
-        block = 256
-        k.fwd[(S * T, 2)](v, b, s, w, temp, sums, h, T, B, BLOCK=block, num_warps=4)
+        k.fwd[(S * T, 2)](v, b, s, w, temp, sums, h, T, B, BLOCK=block(b), num_warps=4)
         ctx.save_for_backward(v, b, s, w, temp)
         ctx.k = k
         return sums, h
@@ -84,7 +90,7 @@ class Trees(torch.autograd.Function):
         db = torch.empty(S, T, 2, C, device=v.device)
         ds = torch.empty_like(db)
         ctx.k.bwd[(S * T, 2)](
-            v, b, s, w, temp, g.contiguous(), dh.contiguous(), dv, db, ds, T, B, BLOCK=256, num_warps=4
+            v, b, s, w, temp, g.contiguous(), dh.contiguous(), dv, db, ds, T, B, BLOCK=block(b), num_warps=4
         )
         return dv, db.sum(2), ds.sum(2), None, None, None
 
@@ -143,25 +149,43 @@ class Twin:
         s.soft2 = torch.ones(S, device=DEV)
         s.idx = torch.zeros(S, s.B, dtype=torch.long, device=DEV)
 
-    def selectors(s, l, hard):
-        z = s.P[f"G{l}"] * s.mask[l] - 20 * (1 - s.mask[l])
+    def logits(s, l):
+        return s.P[f"G{l}"] * s.mask[l] - 20 * (1 - s.mask[l])
+
+    def selectors(s, l):
+        return Entmax.apply(s.logits(l) / s.temp.view(-1, 1, 1, 1), s.k)  # [S,T,2,D]
+
+    def chosen(s, l):
+        """The features of every tree once annealing has ended: [S,T,2]."""
+        return s.logits(l).detach().argmax(-1)
+
+    def match(s, l, f, prev, hard):
+        """How far the features of earlier trees are those of these: [S,T,P]."""
+        S, T = s.S, s.T
         if hard:
-            return torch.zeros_like(z).scatter_(-1, z.detach().argmax(-1, keepdim=True), 1.0)
-        return Entmax.apply(z / s.temp.view(-1, 1, 1, 1), s.k)  # [S,T,2,D]
+            o = (f[:, :, :, None, None] == prev[:, None, None]).float()
+        else:
+            o = torch.matmul(f.reshape(S, 2 * T, s.D), prev.reshape(S, -1, s.D).transpose(1, 2)).view(S, T, 2, -1, 2)
+        return (o[:, :, 0, :, 0] * o[:, :, 1, :, 1] + o[:, :, 0, :, 1] * o[:, :, 1, :, 0]).clamp(max=1.0)
 
     def values(s, l, x, h, prev, hard):
-        f = s.selectors(l, hard)
+        """What the trees of a layer split, of columns x [S,D,N]: [S,T,2,N]; and their features."""
         S, T = s.S, s.T
-        v = torch.matmul(f.view(S, 2 * T, s.D), x.transpose(1, 2)).view(S, T, 2, -1)
+        if hard:
+            f = s.chosen(l)
+            v = x.gather(1, f.view(S, 2 * T, 1).expand(-1, -1, x.shape[2])).view(S, T, 2, -1)
+        else:
+            f = s.selectors(l)
+            v = torch.matmul(f.view(S, 2 * T, s.D), x).view(S, T, 2, -1)
         if l:
-            o = torch.matmul(f.reshape(S, 2 * T, s.D), prev.reshape(S, -1, s.D).transpose(1, 2)).view(S, T, 2, -1, 2)
-            m = (o[:, :, 0, :, 0] * o[:, :, 1, :, 1] + o[:, :, 0, :, 1] * o[:, :, 1, :, 0]).clamp(max=1.0)  # [S,T,P]
+            m = s.match(l, f, prev, hard)
             kq = torch.matmul(s.P[f"q{l}"], s.P[f"k{l}"].view(S, -1, s.A).transpose(1, 2)).view(S, T, s.K, -1)
             a = Entmax.apply(((m + 1e-6).log().unsqueeze(2) + kq).view(S, T, -1), s.k).view(S, T, s.K, -1).sum(2)
             v = v + torch.matmul(m * a, h).unsqueeze(2)
         return v, f
 
     def run(s, x, hard, temp2, first=False):
+        x = x.transpose(1, 2).contiguous()
         h = prev = None
         sums = []
         outs = []
@@ -177,7 +201,7 @@ class Twin:
             sums.append(su)
             outs.append(o)
             d = s.detach.view(-1, 1, 1, 1)
-            fp = d * f.detach() + (1 - d) * f
+            fp = f if hard else d * f.detach() + (1 - d) * f
             h = o if h is None else torch.cat([h, o], 1)
             prev = fp if prev is None else torch.cat([prev, fp], 1)
         return sums, outs
@@ -241,6 +265,14 @@ class Twin:
             for l, w in enumerate(s.scaled(sp)):
                 s.W[l].copy_(torch.lerp(s.W[l], w, s.gain.view(-1, 1, 1)))
 
+    @staticmethod
+    def final(slot, rest=1.0):
+        """The temperature of the splits of a slot when annealing has ended, so far towards the last step."""
+        if slot["hard2"]:
+            return 1e-6
+        low = slot["min_temp"]
+        return low if slot["late"] is None else low * (slot["late"] / low) ** rest
+
     def set_step(s, i):
         fr = min(1.0, i / s.anneal) if s.anneal else 1.0
         t = [
@@ -249,7 +281,8 @@ class Twin:
             else (1 + fr * (c["min_temp"] - 1) if c["sched"] == "lin" else 10 ** (fr * math.log10(c["min_temp"])))
             for c in s.slots
         ]
-        t2 = [(1e-6 if c["hard2"] and fr >= 1 else x) for c, x in zip(s.slots, t)]
+        rest = (i - s.anneal) / max(1, s.steps - 1 - s.anneal)
+        t2 = [s.final(c, rest) if fr >= 1 else x for c, x in zip(s.slots, t)]
         warm = min(1.0, (i + 1) / max(1, s.warmup))
         host = torch.tensor(
             [t, t2, [c["lr"] * warm for c in s.slots], [1.0 if i == 0 else c["gamma"] for c in s.slots]],
@@ -310,7 +343,7 @@ class Twin:
     def layer_scores(s, hard2=False, chunk=16384):
         """[layers, S, N]: the mean output of each layer's trees."""
         out = torch.empty(s.L, s.S, s.N, device=DEV)
-        t2 = torch.tensor([1e-6 if hard2 or c["hard2"] else c["min_temp"] for c in s.slots], device=DEV)
+        t2 = torch.tensor([1e-6 if hard2 else s.final(c) for c in s.slots], device=DEV)
         for i in range(0, s.N, chunk):
             x = s.X[i : i + chunk]
             n = x.shape[0]
@@ -351,11 +384,11 @@ def load(path):
     return tuple(torch.tensor(part, device=DEV) for part in unpack.load(path))
 
 
-def check():
+def check(depth=4):
     """Kernels against plain double precision."""
     torch.manual_seed(0)
-    k = kernels(4)
-    S, T, N, C, L = 2, 3, 600, 4, 16
+    k = kernels(depth)
+    S, T, N, C, L = 2, 3, 600, depth, 2**depth
     v = torch.randn(S, T, 2, N, device=DEV, requires_grad=True)
     b = torch.randn(S, T, C, device=DEV, requires_grad=True)
     sl = (torch.rand(S, T, C, device=DEV) - 0.5).requires_grad_(True)
@@ -365,7 +398,7 @@ def check():
     cs, ch = torch.randn_like(su), torch.randn_like(h)
     got = torch.autograd.grad((su * cs).sum() + (h * ch).sum(), [v, b, sl])
     V, Bq, Sq = (x.detach().double().requires_grad_(True) for x in (v, b, sl))
-    vv = V.repeat(1, 1, 2, 1)
+    vv = V.repeat(1, 1, (C + 1) // 2, 1)[:, :, :C]
     z = (vv - Bq.unsqueeze(-1)) * torch.exp(-Sq).unsqueeze(-1) / temp.double().view(-1, 1, 1, 1)
     a = z.abs()
     t = (a + (8 - a * a).clamp(min=1e-30).sqrt()) / 2
