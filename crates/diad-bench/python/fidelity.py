@@ -1,16 +1,17 @@
-"""Prints the tables of docs/benchmarks/paper/fidelity.md from bench/results/paper/factorial.csv and the paper's figures.
+"""Prints the tables of docs/benchmarks/paper/fidelity.md from bench/results/paper (factorial.csv, readings.csv) and the paper's figures.
 
     python crates/diad-bench/python/fidelity.py
 """
 
 import csv
+import json
 import math
 import statistics
 from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-OPEN = ["thyroid", "siesmic", "mammography", "campaign", "celeba", "backdoor", "donors"]
+OPEN = ["thyroid", "siesmic", "mammography", "nyc", "campaign", "celeba", "backdoor", "donors"]
 SEEDS_OF_THE_PAPER = 8
 
 
@@ -28,7 +29,19 @@ def fits():
         for row in csv.DictReader(lines):
             reading = tuple(row[key] for key in ("leaf_scale", "annealing", "match_gradient", "final_splits", "other"))
             found[(*reading, row["scored"], row["layers"])][row["set"]].append(float(row["auc"]))
+    with open(ROOT / "bench/results/paper/readings.csv", newline="") as lines:
+        for row in csv.DictReader(lines):
+            found[(*named(json.loads(row["reading"])), "soft", "all")][row["set"]].append(float(row["auc"]))
     return found
+
+
+def named(reading):
+    """A reading as the twin has it, in the words of the settings."""
+    scale = reading.pop("norm")
+    annealing = "logarithmic" if reading.pop("sched", "lin") == "log" else "linear"
+    match = "later" if reading.pop("detach", 0) else "both"
+    splits = "hard" if reading.pop("hard2", 0) else "soft"
+    return scale, annealing, match, splits, ";".join(f"{key}={value}" for key, value in sorted(reading.items()))
 
 
 def spread(values):

@@ -10,8 +10,39 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 # Our method, and the paper's column of it.
-COLUMNS = [("neutral_t", None), ("goad", None), ("lof", "LOF"), ("ocsvm", "OC-SVM"), ("mcd", None)]
-FEW = [("devnet", "DevNet", [83.0, 84.8, 85.4, 83.9, 85.4]), ("deepsad", "Deep SAD", None)]
+COLUMNS = [
+    ("neutral_t", None),
+    ("goad", None),
+    ("dagmm", None),
+    ("lof", "LOF"),
+    ("ocsvm", "OC-SVM"),
+    ("rrcf", "RRCF"),
+    ("mcd", None),
+]
+FEW = [
+    ("devnet", "DevNet", [83.0, 84.8, 85.4, 83.9, 85.4]),
+    ("deepsad", "Deep SAD", None),
+    ("vime", "CST (VIME)", [85.3, 86.5, 87.1, 86.6, 88.8]),
+]
+# With columns of noise: our method, and the paper's column.
+NOISE = 50
+NOISY = [
+    ("iforest", "IF"),
+    ("copod", "COPOD"),
+    ("pca", "PCA"),
+    ("knn", "kNN"),
+    ("rrcf", "RRCF"),
+    ("lof", "LOF"),
+    ("ocsvm", "OC-SVM"),
+]
+# The paper's table of NeuTraL AD, with its authors' settings for thyroid and for KDD.
+NEUTRAL = {
+    "thyroid": ("76.5 ± 1.1", "70.7 ± 2.2"),
+    "mammography": ("42.6 ± 1.4", "28.0 ± 5.3"),
+    "siesmic": ("55.7 ± 2.7", "46.1 ± 1.3"),
+    "campaign": ("70.3 ± 4.0", "74.4 ± 0.4"),
+    "fraud": ("82.7 ± 5.4", "96.8 ± 0.1"),
+}
 COUNTS = [5, 15, 30, 60, 120]
 TEXT = """# Rivals that need an accelerator, and three that do not
 
@@ -37,6 +68,39 @@ def mean(values):
     return f"{statistics.mean(values):.1f}" if values else "–"
 
 
+def with_error(values):
+    error = f" ± {statistics.stdev(values) / len(values) ** 0.5:.1f}" if len(values) > 1 else ""
+    return mean(values) + error
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)
+
+
+def noisy(found, paper):
+    """With columns of noise, beside the paper's figures: a row a set and method."""
+    with open(ROOT / "crates/diad-bench/data/paper_noise.csv", newline="") as lines:
+        printed = {row["set"]: row for row in csv.DictReader(lines)}
+    rows = []
+    for name in printed:
+        for method, column in NOISY:
+            there = found[method].get(f"{name} + {NOISE}")
+            if there:
+                clean = with_error(found[method].get(name, []))
+                rows.append([name, column, clean, paper[name][column], with_error(there), printed[name][column]])
+    header = ["set", "method", "without noise", "paper", "with noise", "paper"]
+    return table(header, rows) if rows else ""
+
+
+def neutral(found):
+    rows = []
+    for name, printed in NEUTRAL.items():
+        here = [with_error(found[method].get(name, [])) for method in ("neutral_t", "neutral_k")]
+        rows.append([name, here[0], printed[0], here[1], printed[1]])
+    return table(["set", "settings for thyroid", "paper", "settings for KDD", "paper"], rows)
+
+
 def main():
     found = defaultdict(lambda: defaultdict(list))
     with open(ROOT / "bench/results/rivals.csv", newline="") as lines:
@@ -45,30 +109,39 @@ def main():
     with open(ROOT / "crates/diad-bench/data/paper_unsupervised.csv", newline="") as lines:
         paper = {row["set"]: row for row in csv.DictReader(lines)}
     page = [TEXT, "## Without labels\n\n"]
+    columns = [(method, column) for method, column in COLUMNS if found[method]]
     header = ["set"]
-    for method, column in COLUMNS:
+    for method, column in columns:
         header += [method] + ([f"{column}, paper"] if column else [])
     page.append("| " + " | ".join(header) + " |\n|" + "---|" * len(header) + "\n")
     groups = [("the paper's sets", list(paper)), ("ADBench", sorted(s for s in found["lof"] if s.startswith("adbench/")))]
     for title, sets in groups:
         for name in sets:
             cells = [name]
-            for method, column in COLUMNS:
+            for method, column in columns:
                 cells.append(mean(found[method].get(name)))
                 if column:
                     cells.append(paper[name][column] if name in paper else "–")
             page.append("| " + " | ".join(cells) + " |\n")
         cells = [f"**average, {len(sets)} of {title}**"]
-        for method, column in COLUMNS:
+        for method, column in columns:
             means = [statistics.mean(found[method][name]) for name in sets if name in found[method]]
+            if not means:
+                cells += ["–"] * (2 if column else 1)
+                continue
             cells.append(f"{statistics.mean(means):.1f}" + (f" ({len(means)} sets)" if len(means) < len(sets) else ""))
             if column:
                 cells.append(mean([float(paper[name][column].split("±")[0]) for name in sets if name in paper]))
         page.append("| " + " | ".join(cells) + " |\n")
+    page.append("\n## NeuTraL AD by settings\n\n" + neutral(found))
+    if noise := noisy(found, paper):
+        page.append(f"\n## With noise\n\n{NOISE} columns, uniform on the range of the others.\n\n" + noise)
     page.append("\n## Few labels\n\nMean test figures over the sets at the best of five checks on the validation part; splits 0 to 2.\n\n")
     page.append("| method | sets | " + " | ".join(map(str, COUNTS)) + " |\n|" + "---|" * (len(COUNTS) + 2) + "\n")
     for method, title, printed in FEW:
         rows = [found[f"{method}@{count}"] for count in COUNTS]
+        if not all(rows):
+            continue
         means = [f"{statistics.mean(statistics.mean(v) for v in row.values()):.1f}" for row in rows]
         page.append(f"| {title} here | {len(rows[0])} | " + " | ".join(means) + " |\n")
         if printed:
