@@ -11,6 +11,7 @@ use diad::metrics::{average_precision, average_precision_interval, roc_auc, top}
 use diad::table::{Source, quoted};
 use serde_json::{Value, json};
 
+use crate::alerting;
 use crate::args::Format;
 use crate::columns::{self, plural};
 use crate::input::Input;
@@ -26,6 +27,8 @@ use crate::stop::stoppable;
 pub struct Args {
     #[command(flatten)]
     given: ModelAndLabels,
+    #[command(flatten)]
+    alerting: alerting::Alerting,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -39,7 +42,7 @@ Rows without a label are left out.
 ROC-AUC is the probability that an anomaly scores higher than a normal row: 0.5 is random, 1 is perfect.
 Average precision is the share of anomalies among the highest scores, averaged over all anomalies; with its 95 % interval.
 Precision is the share of anomalies among the rows named, recall the share of all anomalies that are among them: for the highest rows, and
-for the alerts if a rule is stored in the model. Groups are those of the anomalies.
+for the alerts if there is a rule, which looks at all rows, labelled or not. Groups are those of the anomalies.
 
 Examples:
   diad eval model.diad table.csv --label is_fraud
@@ -53,11 +56,14 @@ const GROUPED: usize = 10_000;
 const LISTED: usize = 10;
 
 /// Scored rows with labels.
+#[derive(Default)]
 struct Scored {
     labels: Vec<bool>,
     scores: Vec<f32>,
     /// Which rows of the table they are.
     rows: Vec<usize>,
+    /// The scores of all rows.
+    all: Vec<f32>,
     unlabelled: usize,
 }
 
@@ -71,7 +77,7 @@ struct Caught {
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = score::load(&args.given.model, false, args.strict)?;
-    let (table, scored) = match args.given.labels.of_rows(&args.given.file)? {
+    let (table, scored) = match args.given.labels.of_rows(&detector, &args.given.file)? {
         Some((table, labels)) => {
             let scored = score_with(&detector, &table, &labels)?;
             (table, scored)
@@ -104,7 +110,8 @@ pub fn run(args: &Args) -> Result<()> {
         );
     };
     let interval = average_precision_interval(labels, scores).unwrap_or([precision; 2]);
-    let caught = caught(&detector, &scored);
+    let alerts = args.alerting.rule(&detector).of_table(&detector, &table, &scored.all)?;
+    let caught = caught(alerts.as_ref(), &scored);
     let anomalies = labels.iter().filter(|&&label| label).count();
     let kinds = kinds(&detector, &table, &scored)?;
     output::say(&match args.format {
@@ -148,7 +155,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Precision and recall of the highest rows, and of the alerts.
-fn caught(detector: &Detector, scored: &Scored) -> Vec<Caught> {
+fn caught(alerts: Option<&Threshold>, scored: &Scored) -> Vec<Caught> {
     let Scored { labels, scores, .. } = scored;
     let anomalies = labels.iter().filter(|&&label| label).count();
     let of = |what: String, rows: &[usize]| {
@@ -162,9 +169,7 @@ fn caught(detector: &Detector, scored: &Scored) -> Vec<Caught> {
     wanted.sort_unstable();
     wanted.dedup();
     let mut all: Vec<Caught> = wanted.into_iter().map(|k| of(format!("highest {k}"), &order[..k])).collect();
-    let calibration = detector.calibration();
-    if let Some(Ok(threshold)) = detector.alert().map(|rule| Threshold::find(rule, calibration, scores, None))
-    {
+    if let Some(threshold) = alerts {
         let alerts: Vec<usize> = order.into_iter().filter(|&row| threshold.is_alert(scores[row])).collect();
         all.push(of(format!("alerts {}", threshold.rule), &alerts));
     }
@@ -190,6 +195,7 @@ fn score_with(detector: &Detector, table: &Input, labels: &[Option<bool>]) -> Re
         scores: rows.iter().map(|&row| scores[row]).collect(),
         unlabelled: labels.len() - rows.len(),
         rows,
+        all: scores,
     })
 }
 
@@ -204,20 +210,19 @@ fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<Sco
     }
     let source = stoppable(table);
     let mut reader = source.open(&detector.selection().with_known_labels(label))?;
-    let mut scored = Scored { labels: Vec::new(), scores: Vec::new(), rows: Vec::new(), unlabelled: 0 };
-    let (mut found, mut oddities, mut first) = (Vec::new(), Oddities::default(), 0);
+    let mut scored = Scored::default();
+    let (mut oddities, mut first) = (Oddities::default(), 0);
     while let Some(batch) = reader.next_batch()? {
-        found.clear();
-        found.resize(batch.rows(), 0.0);
-        detector.score_noting(&batch, &mut found, &mut oddities)?;
+        scored.all.resize(first + batch.rows(), 0.0);
+        detector.score_noting(&batch, &mut scored.all[first..], &mut oddities)?;
         // The label is the last selected column.
-        for (row, (&label, &score)) in batch.column(batch.names().len() - 1).iter().zip(&found).enumerate() {
+        for (row, &label) in (first..).zip(batch.column(batch.names().len() - 1)) {
             if label.is_nan() {
                 scored.unlabelled += 1;
             } else {
                 scored.labels.push(label == 1.0);
-                scored.scores.push(score);
-                scored.rows.push(first + row);
+                scored.scores.push(scored.all[row]);
+                scored.rows.push(row);
             }
         }
         first += batch.rows();

@@ -5,13 +5,17 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use diad::Detector;
+use diad::calibrate::{Rarity, Threshold};
 use diad::encode::Kind;
 use diad::explain::{Contributions, Counterfactual, Explainer, Outside};
 use diad::table::{Source as _, Table, printable};
 use serde_json::{Value, json};
 
+use crate::alerting;
 use crate::args::{Format, ModelAndTable};
 use crate::input::Input;
+use crate::next::identifiers;
+use crate::stop::stoppable;
 use crate::{output, plots, rows, score, stop};
 
 /// Explain the scores of rows
@@ -26,10 +30,15 @@ pub struct Args {
     /// How many of the rows with the highest scores to explain
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
+    /// The column that names the rows, such as a transaction number
+    #[arg(long, value_name = "COL")]
+    id: Option<String>,
+    #[command(flatten)]
+    alerting: alerting::Alerting,
     /// How many terms to name for each row
     #[arg(long, value_name = "N", default_value_t = 5)]
     terms: usize,
-    /// The score below which a row is ordinary [default: the score that 95 % of the training rows do not exceed]
+    /// The score below which nothing has to change [default: that of the least alert, or without a rule of the least unusual row]
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     threshold: Option<f32>,
     /// How to print the explanations
@@ -58,12 +67,13 @@ The JSON format is described in docs/explanations.md.
 Examples:
   diad explain model.diad table.csv --top 3
   diad explain model.diad table.csv --rows 3,17 --terms 8
+  diad explain model.diad table.csv --id number --alert share=1% --top 5
   diad explain model.diad table.csv --top 100 --format json
   diad explain model.diad table.csv --rows 3 --plots figures
   diad explain tuned.diad table.csv --top 1 --plots figures --before model.diad";
 
 /// The version of the JSON format.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 pub fn run(args: &Args) -> Result<()> {
     let detector = stop::at_once(|| score::load(&args.given.model, args.exact, args.strict))?;
@@ -71,20 +81,23 @@ pub fn run(args: &Args) -> Result<()> {
     if args.threshold.is_some_and(|threshold| !threshold.is_finite()) {
         bail!("the threshold must be a number");
     }
-    let (chosen, table) = stop::at_once(|| asked(args, &detector))?;
+    let asked = stop::at_once(|| asked(args, &detector))?;
+    let Asked { numbers, table, alerts, .. } = &asked;
     let explainer = stop::at_once(|| Explainer::new(&detector));
-    let threshold = args.threshold.unwrap_or_else(|| explainer.ordinary());
-    let explained = stop::at_once(|| explainer.contributions(&table))?;
+    // A way out leads below the alerts, if there are some.
+    let least = alerts.as_ref().map(|alerts| alerts.score).filter(|score| score.is_finite());
+    let threshold = args.threshold.or(least).unwrap_or_else(|| explainer.ordinary());
+    let explained = stop::at_once(|| explainer.contributions(table))?;
     let counterfactuals = stop::at_once(|| -> diad::Result<Vec<_>> {
-        (0..chosen.len()).map(|row| explainer.counterfactuals(&values(&table, row), threshold)).collect()
+        (0..numbers.len()).map(|row| explainer.counterfactuals(&values(table, row), threshold)).collect()
     })?;
-    let told = Told { explainer: &explainer, table: &table, numbers: &chosen, explained: &explained };
+    let told = Told { explainer: &explainer, asked: &asked, explained: &explained };
     let mut text = match args.format {
         Format::Text => told.text(args.terms, threshold, &counterfactuals),
         Format::Json => format!("{:#}\n", told.json(args.terms, threshold, &counterfactuals)),
     };
     if let Some(folder) = &args.plots {
-        let marked = (!chosen.is_empty()).then(|| values(&table, 0));
+        let marked = (!numbers.is_empty()).then(|| values(table, 0));
         let terms = plots::write(
             &explainer,
             before.as_ref().map(Explainer::new).as_ref(),
@@ -98,17 +111,40 @@ pub fn run(args: &Args) -> Result<()> {
     output::say(&text)
 }
 
-/// The numbers of the rows to explain, and the rows.
-fn asked(args: &Args, detector: &Detector) -> Result<(Vec<usize>, Table)> {
+/// The rows to explain.
+struct Asked {
+    /// Their numbers in their file.
+    numbers: Vec<usize>,
+    table: Table,
+    /// What they are called, if a column says so.
+    names: Option<Vec<Option<String>>>,
+    alerts: Option<Threshold>,
+    /// Offers a column that would name them, or nothing.
+    offered: String,
+}
+
+fn asked(args: &Args, detector: &Detector) -> Result<Asked> {
     let input = Input::new(&args.given.table)?;
     let version = input.version();
-    let chosen = match &args.rows[..] {
-        [] => rows::score(detector, &input, None)?.top(args.top),
-        rows => rows.to_vec(),
+    let rule = args.alerting.rule(detector);
+    let scores = match args.rows.is_empty() || rule.needs_all_scores() {
+        true => Some(rows::score(detector, &input, None)?),
+        false => None,
     };
-    let table = rows::pick(detector, &input, &chosen)?;
+    let alerts = match &scores {
+        Some(scored) => rule.of_table(detector, &input, &scored.scores)?,
+        None => rule.of_model(detector),
+    };
+    let numbers = match (&args.rows[..], &scores) {
+        ([], Some(scored)) => scored.top(args.top),
+        (rows, _) => rows.to_vec(),
+    };
+    let table = rows::pick(detector, &input, &numbers)?;
+    let name = |id: &String| identifiers(&stoppable(&input), id, &numbers);
+    let names = args.id.as_ref().map(name).transpose()?;
+    let offered = alerting::offer(detector, &input, args.id.as_deref(), "names them by it")?;
     input.unchanged_since(version)?;
-    Ok((chosen, table))
+    Ok(Asked { numbers, table, names, alerts, offered })
 }
 
 fn values(table: &Table, row: usize) -> Vec<f64> {
@@ -118,9 +154,7 @@ fn values(table: &Table, row: usize) -> Vec<f64> {
 /// Explained rows on their way to words.
 struct Told<'a> {
     explainer: &'a Explainer<'a>,
-    table: &'a Table,
-    /// The numbers of the rows in their file.
-    numbers: &'a [usize],
+    asked: &'a Asked,
     explained: &'a Contributions,
 }
 
@@ -131,28 +165,44 @@ impl Told<'_> {
 
     fn text(&self, terms: usize, threshold: f32, counterfactuals: &[Vec<Counterfactual>]) -> String {
         let mut text = String::new();
-        for (row, &number) in self.numbers.iter().enumerate() {
+        for row in 0..self.asked.numbers.len() {
             if row > 0 {
                 text.push('\n');
             }
-            self.row(&mut text, row, number, terms);
+            self.row(&mut text, row, terms);
             self.ways_out(&mut text, row, threshold, &counterfactuals[row]);
+        }
+        if !self.asked.offered.is_empty() {
+            let _ = writeln!(text, "\n{}", self.asked.offered.trim_start());
         }
         text
     }
 
-    fn row(&self, text: &mut String, row: usize, number: usize, terms: usize) {
-        let score = self.explained.scores()[row];
-        let below = self.explainer.score_standing(score);
-        let standing = match below {
-            b if b >= 1.0 => "higher than all training rows".to_owned(),
-            b => format!("higher than {:.2} % of the training rows", (b * 1e4).floor() / 100.0),
+    fn rarity(&self, row: usize) -> Rarity {
+        Rarity::of_score(self.explainer.detector().calibration(), self.explained.scores()[row])
+    }
+
+    fn is_alert(&self, row: usize) -> Option<bool> {
+        self.asked.alerts.as_ref().map(|alerts| alerts.is_alert(self.explained.scores()[row]))
+    }
+
+    fn row(&self, text: &mut String, row: usize, terms: usize) {
+        let (score, number) = (self.explained.scores()[row], self.asked.numbers[row]);
+        let name = self.asked.names.as_ref().map_or_else(String::new, |names| {
+            format!(" ({})", printable(names[row].as_deref().unwrap_or("missing")))
+        });
+        let alert = match (self.is_alert(row), &self.asked.alerts) {
+            (Some(true), Some(alerts)) => format!("; an alert ({})", alerts.rule),
+            (Some(false), Some(alerts)) => format!("; no alert ({})", alerts.rule),
+            _ => String::new(),
         };
-        let _ = writeln!(text, "Row {number}: score {score:.4}, {standing}");
+        let _ =
+            writeln!(text, "Row {number}{name}: score {score:.4}, {}{alert}", self.rarity(row).sentence());
         let sorted = self.explained.sorted(row);
         for &(term, contribution) in sorted.iter().take(terms) {
             let columns = self.explainer.terms()[term].columns();
-            let values: Vec<f64> = columns.iter().map(|&column| self.table.column(column)[row]).collect();
+            let values: Vec<f64> =
+                columns.iter().map(|&column| self.asked.table.column(column)[row]).collect();
             let words = printable(&self.explainer.describe(term, &values));
             let _ = writeln!(text, "  {contribution:>+8.4}  {words}");
         }
@@ -189,15 +239,20 @@ impl Told<'_> {
     }
 
     fn json(&self, terms: usize, threshold: f32, counterfactuals: &[Vec<Counterfactual>]) -> Value {
-        let rows: Vec<Value> = (0..self.numbers.len())
+        let rows: Vec<Value> = (0..self.asked.numbers.len())
             .map(|row| {
                 let score = self.explained.scores()[row];
                 let sorted = self.explained.sorted(row);
                 let rest: f64 = sorted.iter().skip(terms).map(|(_, contribution)| contribution).sum();
+                let rarity = self.rarity(row);
                 json!({
-                    "row": self.numbers[row],
+                    "row": self.asked.numbers[row],
+                    "id": self.asked.names.as_ref().and_then(|names| names[row].as_deref()),
                     "score": finite(f64::from(score)),
-                    "percentile": finite(100.0 * self.explainer.score_standing(score)),
+                    "percentile": finite(rarity.percentile),
+                    "p_value": finite(rarity.p_value),
+                    "severity": rarity.severity.name(),
+                    "alert": self.is_alert(row),
                     "terms": sorted.iter().take(terms).map(|&term| self.json_term(row, term)).collect::<Vec<_>>(),
                     "rest": finite(rest),
                     "counterfactuals": counterfactuals[row].iter().map(|c| self.json_change(c)).collect::<Vec<_>>(),
@@ -210,6 +265,7 @@ impl Told<'_> {
             "training_rows": self.explainer.detector().training_rows(),
             "intercept": finite(self.explainer.intercept()),
             "threshold": finite(f64::from(threshold)),
+            "rule": self.asked.alerts.as_ref().map(|alerts| alerts.rule.to_string()),
             "rows": rows,
         })
     }
@@ -220,7 +276,7 @@ impl Told<'_> {
             .columns()
             .iter()
             .map(|&column| {
-                let value = self.table.column(column)[row];
+                let value = self.asked.table.column(column)[row];
                 let standing = self.explainer.standing(column, value);
                 let mut told = json!({
                     "name": names[column].name,
@@ -239,7 +295,7 @@ impl Told<'_> {
             })
             .collect();
         let values: Vec<f64> =
-            self.explainer.terms()[term].columns().iter().map(|&c| self.table.column(c)[row]).collect();
+            self.explainer.terms()[term].columns().iter().map(|&c| self.asked.table.column(c)[row]).collect();
         json!({
             "columns": columns,
             "contribution": finite(contribution),

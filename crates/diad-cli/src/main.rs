@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use diad::table::{FORMATS_IN_FULL, panic_is_caught};
 
+mod alerting;
 mod args;
 mod columns;
 mod demo;

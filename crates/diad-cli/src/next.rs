@@ -10,8 +10,10 @@ use diad::table::{ReadAs, Selection, Source, printable};
 use diad::{Detector, NamedLabels};
 use serde_json::json;
 
+use crate::alerting;
 use crate::args::{Format, ModelAndTable};
 use crate::input::Input;
+use crate::labels::identifier;
 use crate::output;
 use crate::stop::stoppable;
 
@@ -21,10 +23,10 @@ use crate::stop::stoppable;
 pub struct Args {
     #[command(flatten)]
     given: ModelAndTable,
-    /// The labels so far: a file of identifiers and labels; needs --id
-    #[arg(long, value_name = "FILE", requires = "id")]
+    /// The labels so far: a file of identifiers and labels
+    #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column that names the rows
+    /// The column that names the rows [default with labels: the one that the model left out because it does]
     #[arg(long, value_name = "COL")]
     id: Option<String>,
     /// The column of the labels file with the labels [default: label, or the only one]
@@ -59,14 +61,15 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let table = Input::new(&args.given.table)?;
     let source = stoppable(&table);
-    let labels = match (&args.labels, &args.id) {
-        (Some(file), Some(id)) => {
+    let (id, labels) = match &args.labels {
+        Some(file) => {
             let file = Input::new(file)?;
-            let known =
-                NamedLabels::read(&stoppable(&file), id, args.label.as_deref(), args.positive.as_deref())?;
-            known.of_rows(&source, id)?
+            let id = identifier(&detector, [&table, &file], args.id.as_deref())?;
+            let (label, positive) = (args.label.as_deref(), args.positive.as_deref());
+            let labels = NamedLabels::read(&stoppable(&file), &id, label, positive)?.of_rows(&source, &id)?;
+            (Some(id), labels)
         }
-        _ => Vec::new(),
+        None => (args.id.clone(), Vec::new()),
     };
     let mut querying = Querying::new(&detector, &source)?;
     for (row, label) in labels.into_iter().enumerate() {
@@ -74,7 +77,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let next = next_rows(&Explainer::new(&detector), &source, &querying, args.k)?;
     let rows: Vec<usize> = next.iter().map(|next| next.row).collect();
-    let names = args.id.as_deref().map(|id| identifiers(&source, id, &rows)).transpose()?;
+    let names = id.as_deref().map(|id| identifiers(&source, id, &rows)).transpose()?;
     output::say(&match args.format {
         Format::Json => {
             let row = |place: usize| {
@@ -97,6 +100,10 @@ pub fn run(args: &Args) -> Result<()> {
                     },
                 );
                 writeln!(text, "{name:<24} {:>8.2} {:>6.2}  {}", next.score, next.expected, next.sentence)?;
+            }
+            let offered = alerting::offer(&detector, &table, id.as_deref(), "names them by it")?;
+            if !offered.is_empty() {
+                writeln!(text, "\n{}", offered.trim_start())?;
             }
             text
         }

@@ -9,6 +9,7 @@ use diad::explain::Explainer;
 use diad::table::{Selection, Source as _};
 use diad_report::{Report, Rows, ordinary_rows};
 
+use crate::alerting::{self, Rule};
 use crate::args::ModelAndTable;
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
@@ -29,6 +30,8 @@ pub struct Args {
     /// The column that identifies rows: shown first, searched, and written to the labels that the report saves
     #[arg(long, value_name = "COL")]
     id: Option<String>,
+    #[command(flatten)]
+    alerting: alerting::Alerting,
     /// Columns to show as the table has them, also those the model does not use: names separated by commas, or all
     #[arg(long, value_name = "COLS", value_delimiter = ',')]
     keep: Vec<String>,
@@ -54,6 +57,7 @@ Rows can be marked in it as anomalies or ordinary, and the marks saved as labels
 Examples:
   diad report model.diad table.csv -o report.html
   diad report model.diad table.csv --id order --keep name,date -o report.html
+  diad report model.diad table.csv --id order --alert share=1% -o report.html
   diad report model.diad table.csv --id order --keep all --label is_fraud -o report.html
   diad report tuned.diad table.csv --before model.diad -o report.html";
 
@@ -72,12 +76,13 @@ pub fn run(args: &Args) -> Result<()> {
         table: &args.given.table,
         label: args.label.as_deref(),
         id: args.id.as_deref(),
+        rule: args.alerting.rule(&detector),
         keep: &args.keep,
         before: before.as_ref(),
         top: args.top,
     };
-    write(&detector, &given, &target)?;
-    output::tell(&format!("Wrote the report to {}.\n", shown(&args.output)))
+    let offered = write(&detector, &given, &target)?;
+    output::tell(&format!("Wrote the report to {}.{offered}\n", shown(&args.output)))
 }
 
 /// What a report is about.
@@ -87,20 +92,24 @@ pub struct Given<'a> {
     pub label: Option<&'a str>,
     /// The column that identifies rows.
     pub id: Option<&'a str>,
+    /// Which rows are alerts.
+    pub rule: Rule<'a>,
     /// Further columns to show as they are written, or `all`.
     pub keep: &'a [String],
     pub before: Option<&'a Detector>,
     pub top: usize,
 }
 
-/// Writes the report of a model and a table.
-pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
+/// Writes the report of a model and a table. Gives a sentence that offers a column of identifiers, if there is one to offer.
+pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<String> {
     let explainer = stop::at_once(|| Explainer::new(detector));
     let before = stop::at_once(|| given.before.map(Explainer::new));
     let input = Input::new(given.table)?;
     let version = input.version();
     let kept = kept_names(&input, given)?;
     let scored = stop::at_once(|| rows::score(detector, &input, given.label))?;
+    let alerts = given.rule.of_table(detector, &input, &scored.scores)?;
+    let offered = alerting::offer(detector, &input, given.id, "shows it first")?;
     let mut numbers = scored.top(given.top);
     let listed = numbers.len();
     numbers.extend(ordinary_rows(&scored.scores, detector.encoder().columns().len()));
@@ -116,7 +125,8 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
         settings: detector.params().listed(),
         scores: &scored.scores,
         labels: scored.labels.as_deref(),
-        threshold: None,
+        threshold: alerts.as_ref().map(|alerts| alerts.score).filter(|score| score.is_finite()),
+        rule: alerts.as_ref().map(|alerts| alerts.rule.to_string()),
         rows: Rows { numbers: &numbers, table: &table, kept: &kept },
         listed,
         identifier: given.id.map(str::to_owned),
@@ -124,7 +134,8 @@ pub fn write(detector: &Detector, given: &Given, target: &Path) -> Result<()> {
     let html = stop::at_once(|| report.html())?;
     let mut pending = Pending::new(target)?;
     pending.file().write_all(html.as_bytes()).map_err(|error| pending.unwritable(error))?;
-    pending.commit()
+    pending.commit()?;
+    Ok(offered)
 }
 
 /// The columns to show as they are written, the one that identifies rows first.

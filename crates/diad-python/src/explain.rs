@@ -227,6 +227,7 @@ impl Model {
                     scores: &scores,
                     labels: labels.as_deref(),
                     threshold: asked.threshold.map(|threshold| threshold as f32),
+                    rule: None,
                     rows: Rows { numbers: &numbers, table: &picked, kept: &Table::default() },
                     listed,
                     identifier: None,

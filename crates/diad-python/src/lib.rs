@@ -3,6 +3,7 @@
 // A test program would have to link Python itself. What is here is tested from Python, in `tests/`.
 #![cfg(not(test))]
 
+mod alerts;
 mod engine;
 mod error;
 mod explain;

@@ -29,6 +29,10 @@ pub struct Data {
     scale: Option<f64>,
     /// Anomalies and normal rows the model learned from.
     labels: Option<[u64; 2]>,
+    /// What people changed of single columns.
+    edits: Vec<String>,
+    /// The rule by which rows are alerts.
+    rule: Option<String>,
     columns: Vec<Column>,
     terms: Vec<Term>,
     scores: Scores,
@@ -96,6 +100,8 @@ impl Data {
             intercept: explainer.intercept(),
             scale: comparison.map(|comparison| significant(comparison.scale)),
             labels: detector.origin().map(|origin| [origin.anomalies, origin.normals]),
+            edits: detector.edits().to_vec(),
+            rule: report.rule.clone(),
             columns,
             terms,
             scores: Scores::new(report.scores, report.labels, threshold),

@@ -83,8 +83,10 @@ pub struct Report<'a> {
     pub scores: &'a [f32],
     /// Labels of all rows of the table, if they are known.
     pub labels: Option<&'a [bool]>,
-    /// The score above which a row is an outlier, where that is known.
+    /// The score from which on rows are alerts, where that is known.
     pub threshold: Option<f32>,
+    /// The rule that it follows from.
+    pub rule: Option<String>,
     /// The rows to list, the most anomalous first, and then ordinary ones, among which those most like listed ones are found.
     pub rows: Rows<'a>,
     /// How many of them are listed.

@@ -1,6 +1,7 @@
 //! The rows of a report: values, what each score is made of, and what would make it ordinary.
 
 use diad::Result;
+use diad::calibrate::Rarity;
 use diad::explain::{Axis, Contributions, Explainer};
 use diad::table::{Selection, Source as _, Table, Values};
 use rayon::prelude::*;
@@ -34,8 +35,8 @@ pub struct RowData {
     listed: usize,
     numbers: Packed,
     scores: Packed,
-    /// Shares of training rows with a lower score.
-    below: Packed,
+    /// How rare each score is, a sentence.
+    standings: Texts,
     /// 1 for an anomaly, 0 for a normal row.
     labels: Option<Packed>,
     values: Vec<Column>,
@@ -119,7 +120,7 @@ impl RowData {
             listed,
             numbers: chosen.numbers(),
             scores: Packed::floats(told.iter().map(|row| row.score)),
-            below: Packed::floats(told.iter().map(|row| share(explainer.score_standing(row.score)))),
+            standings: told.iter().map(|row| standing(explainer, row.score)).collect(),
             labels: report.labels.map(|labels| chosen.labels(labels)),
             values: axes.iter().enumerate().map(|(c, axis)| column(explainer, &chosen, c, axis)).collect(),
             kept: kept(report, &chosen),
@@ -190,9 +191,11 @@ fn kept(report: &Report, chosen: &Chosen) -> Vec<Kept> {
     chosen.rows.kept.names().iter().enumerate().map(column).collect()
 }
 
-/// A share that is 1 only where it is exactly that.
-fn share(value: f64) -> f32 {
-    if value < 1.0 { (value as f32).min(1.0 - f32::EPSILON / 2.0) } else { 1.0 }
+/// How rare a score is, as everywhere.
+fn standing(explainer: &Explainer, score: f32) -> String {
+    let rarity = Rarity::of_score(explainer.detector().calibration(), score);
+    let sentence = rarity.sentence();
+    format!("{}{}.", sentence[..1].to_uppercase(), &sentence[1..])
 }
 
 /// What the scores of rows are made of.
@@ -258,15 +261,4 @@ fn way_out(
     };
     let changes = found.iter().map(|found| (found.score, found.replacements.iter().map(change).collect()));
     Ok(WayOut { changes: changes.collect(), similar })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_all_only_if_it_is() {
-        assert_eq!(share(1.0), 1.0);
-        assert!(share(1.0 - 1e-12) < 1.0);
-    }
 }

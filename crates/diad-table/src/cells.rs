@@ -30,6 +30,8 @@ pub(crate) struct Cells {
     pub(crate) spans: Vec<(u32, u32)>,
     /// The line each row starts at.
     pub(crate) lines: Vec<u64>,
+    /// How many rows were in batches before.
+    pub(crate) first: u64,
     /// Whether a cell was not UTF-8.
     pub(crate) foreign: AtomicBool,
 }
@@ -72,12 +74,14 @@ impl Cells {
         text
     }
 
-    /// The picked columns as a batch.
-    pub(crate) fn batch(&self, chosen: &Chosen) -> Result<Table> {
+    /// The picked columns as the next batch.
+    pub(crate) fn batch(&mut self, chosen: &Chosen) -> Result<Table> {
         let column = |(pick, name): (&Pick, &String)| self.column(pick, name);
         let columns: Vec<Result<Values>> = chosen.picks.par_iter().zip(&chosen.names).map(column).collect();
         let columns = columns.into_iter().collect::<Result<Vec<Values>>>()?;
-        Ok(Table::batch(&chosen.names, columns, self.rows(), Origin::Lines(self.lines.clone())))
+        let origin = Origin::Lines(self.first, self.lines.clone());
+        self.first += self.lines.len() as u64;
+        Ok(Table::batch(&chosen.names, columns, self.rows(), origin))
     }
 
     fn column(&self, pick: &Pick, name: &str) -> Result<Values> {
@@ -187,7 +191,8 @@ impl Cells {
 
     /// Where a cell stands that cannot be read, and what it says.
     fn bad(&self, name: &str, row: usize, column: usize) -> (String, Place, String) {
-        (name.to_owned(), Place::Line(self.lines[row]), self.text(row, column).into_owned())
+        let place = Place::Line(self.lines[row], self.first + row as u64);
+        (name.to_owned(), place, self.text(row, column).into_owned())
     }
 
     /// The texts of a column; `text` makes of a cell what it means, nothing if it is missing.

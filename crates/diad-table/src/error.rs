@@ -386,13 +386,13 @@ mod tests {
     fn text_from_the_data_is_shortened_and_escaped() {
         let error = Error::NotNumber {
             column: "a\u{1b}[31m b".into(),
-            place: Place::Line(7),
+            place: Place::Line(7, 5),
             cell: format!("x\n{}", "y".repeat(100)),
         };
         assert_eq!(
             error.to_string(),
             format!(
-                "column \"a\\u{{1b}}[31m b\", line 7: \"x\\n{}…\" is not a number; correct the cell",
+                "column \"a\\u{{1b}}[31m b\", line 7 (row 5, counted from 0): \"x\\n{}…\" is not a number; correct the cell",
                 "y".repeat(58)
             )
         );

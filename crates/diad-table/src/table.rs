@@ -9,8 +9,8 @@ use crate::{Error, Result, Values};
 /// Where a row stands in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// A line of a text file, counted from 1.
-    Line(u64),
+    /// A line of a text file, counted from 1, and the row that starts there, counted from 0.
+    Line(u64, u64),
     /// A row, counted from 0.
     Row(u64),
 }
@@ -18,7 +18,7 @@ pub enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Line(line) => write!(f, "line {line}"),
+            Self::Line(line, row) => write!(f, "line {line} (row {row}, counted from 0)"),
             Self::Row(row) => write!(f, "row {row} (counted from 0)"),
         }
     }
@@ -28,7 +28,8 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     FirstRow(u64),
-    Lines(Vec<u64>),
+    /// The number of the first row, and the line of each.
+    Lines(u64, Vec<u64>),
 }
 
 /// A table, or one batch of a streamed table: named columns of equal length. A missing number is NaN.
@@ -126,7 +127,7 @@ impl Table {
     pub fn place(&self, row: usize) -> Place {
         match &self.origin {
             Origin::FirstRow(first) => Place::Row(first + row as u64),
-            Origin::Lines(lines) => Place::Line(lines[row]),
+            Origin::Lines(first, lines) => Place::Line(lines[row], first + row as u64),
         }
     }
 }
@@ -169,7 +170,7 @@ impl Reader for Slices<'_> {
         let columns = self.picks.iter().map(slice).collect::<Result<Vec<Values>>>()?;
         let origin = match &self.table.origin {
             Origin::FirstRow(first) => Origin::FirstRow(first + start as u64),
-            Origin::Lines(lines) => Origin::Lines(lines[start..end].to_vec()),
+            Origin::Lines(first, lines) => Origin::Lines(first + start as u64, lines[start..end].to_vec()),
         };
         Ok(Some(Table::batch(&self.names, columns, end - start, origin)))
     }

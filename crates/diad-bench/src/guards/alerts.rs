@@ -46,6 +46,16 @@ pub struct AlertRun {
     made: Made,
 }
 
+/// The same of nonconform, measured by `python/conformal.py`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PeerRun {
+    set: String,
+    contamination: u32,
+    method: String,
+    false_share: [f64; RATES.len()],
+    power: [f64; RATES.len()],
+}
+
 impl Study for Alerts {
     const NAME: &'static str = "alerts";
     type Case = (Task, u32);
@@ -99,12 +109,15 @@ impl Study for Alerts {
     fn page(&self, mut runs: Vec<AlertRun>, bench: &Bench) -> Result<Page> {
         runs.retain(|run| run.made.is_of(bench));
         let (levels, level_csv) = levels(&runs);
-        let rates = rates(&runs);
+        let peers: Vec<PeerRun> = bench.rows("nonconform")?;
+        let rates = rates(&runs, &peers);
         let text = format!(
             "# P-values and false discovery rates\n\nOddBench tables, fitted on clean rows, or on clean rows with some anomalies among them; \
              looked at on other rows.\n\nThe share of normal rows with a p-value of a level or less, mean ± standard error over tables, and the share \
              of tables on which it is within two standard errors of the level (the test rows' and the calibration's).\n\n{}\n\nFalse alerts among all \
-             alerts (`--alert fdr=`), and anomalies that are alerts, mean ± standard error over tables.\n\n{}",
+             alerts (`--alert fdr=`), and anomalies that are alerts, mean ± standard error over tables. nonconform is given the same tables with the \
+             same anomalies among the training rows. It wraps scikit-learn's isolation forest with its default settings, as its guide does, with a \
+             third of the training rows held out (Split) or in five folds (CrossValidation).\n\n{}",
             levels.markdown(2),
             rates.markdown(2)
         );
@@ -176,21 +189,42 @@ fn levels(runs: &[AlertRun]) -> (Grid, Grid) {
     (grid, csv)
 }
 
-fn rates(runs: &[AlertRun]) -> Grid {
-    let mut grid = Grid::new(["anomalies in training", "rate", "false", "± ", "power", "tables"]);
+fn rates(runs: &[AlertRun], peers: &[PeerRun]) -> Grid {
+    let mut grid = Grid::new(["anomalies in training", "rate", "of", "false", "± ", "power", "tables"]);
+    let mut methods: Vec<&str> = peers.iter().map(|run| run.method.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    let figures = |share: u32, method: Option<&str>| -> Vec<([f64; RATES.len()], [f64; RATES.len()])> {
+        match method {
+            None => {
+                let runs = runs.iter().filter(|run| run.contamination == share);
+                runs.map(|run| (run.false_share, run.power)).collect()
+            }
+            Some(method) => {
+                let runs = peers.iter().filter(|run| run.contamination == share && run.method == method);
+                runs.map(|run| (run.false_share, run.power)).collect()
+            }
+        }
+    };
     for share in CONTAMINATIONS {
-        let runs: Vec<&AlertRun> = runs.iter().filter(|run| run.contamination == share).collect();
-        for (place, rate) in RATES.iter().enumerate().filter(|_| !runs.is_empty()) {
-            let falses: Vec<f64> = runs.iter().map(|run| run.false_share[place]).collect();
-            let power: Vec<f64> = runs.iter().map(|run| run.power[place]).collect();
-            grid.push([
-                format!("{share} %"),
-                rate.to_string(),
-                number(mean(&falses), 4),
-                number(standard_error(&falses), 4),
-                number(mean(&power), 3),
-                runs.len().to_string(),
-            ]);
+        for (place, rate) in RATES.iter().enumerate() {
+            for method in [None].into_iter().chain(methods.iter().copied().map(Some)) {
+                let found = figures(share, method);
+                if found.is_empty() {
+                    continue;
+                }
+                let falses: Vec<f64> = found.iter().map(|(falses, _)| falses[place]).collect();
+                let power: Vec<f64> = found.iter().map(|(_, power)| power[place]).collect();
+                grid.push([
+                    format!("{share} %"),
+                    rate.to_string(),
+                    method.map_or_else(|| "DIAD".into(), |method| format!("nonconform, {method}")),
+                    number(mean(&falses), 4),
+                    number(standard_error(&falses), 4),
+                    number(mean(&power), 3),
+                    found.len().to_string(),
+                ]);
+            }
         }
     }
     grid

@@ -13,6 +13,7 @@ use diad::encode::Roles;
 use diad::table::printable;
 use diad::{Detector, Params};
 
+use crate::alerting::Rule;
 use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{fit, report, score};
@@ -121,11 +122,12 @@ impl Files {
             table: &self.table,
             label,
             id,
+            rule: Rule::of(detector),
             keep,
             before: None,
             top: report::LISTED,
         };
-        report::write(detector, &given, &self.page)
+        report::write(detector, &given, &self.page).map(|_| ())
     }
 }
 

@@ -21,6 +21,8 @@ const SURE: f64 = 4.0;
 pub struct Kept {
     pub name: String,
     pub is_id: bool,
+    /// Whether the model reads it as a number.
+    pub is_number: bool,
     pub cells: Vec<Option<String>>,
 }
 
@@ -101,7 +103,8 @@ impl Found {
             columns.push(Column { name, cells: Cells::Texts(cells) });
         }
         for (name, kept) in cells().filter(|(_, kept)| !kept.is_id) {
-            columns.push(Column { name, cells: Cells::Texts(&kept.cells) });
+            let texts = if kept.is_number { Cells::Numerals } else { Cells::Texts };
+            columns.push(Column { name, cells: texts(&kept.cells) });
         }
         writer.add(&columns)
     }

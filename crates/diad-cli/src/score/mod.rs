@@ -2,19 +2,19 @@
 
 mod found;
 mod groups;
-mod rule;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use diad::calibrate::Threshold;
-use diad::encode::{Oddities, Reason};
+use diad::encode::{Kind, Oddities};
 use diad::explain::Explainer;
 use diad::metrics::top;
 use diad::table::{Reader, Selection, Source, Table, quoted};
 use diad::{Alert, Detector};
 
+use crate::alerting::{self, Rule, identifier, offered};
 use crate::args::ModelAndTable;
 use crate::columns::{self, plural};
 use crate::input::Input;
@@ -48,12 +48,8 @@ pub struct Args {
     /// How many reasons to give for each row that is written, as sentences
     #[arg(long, value_name = "K", default_value_t = 0)]
     reasons: usize,
-    /// Which rows are alerts: top=50, share=1%, p=0.001, fdr=10% or budget=20/day [default: the rule stored in the model]
-    #[arg(long, value_name = "RULE")]
-    alert: Option<Alert>,
-    /// The column of times that a budget counts by [default: the model's, if it has one]
-    #[arg(long, value_name = "COL")]
-    time: Option<String>,
+    #[command(flatten)]
+    alerting: alerting::Alerting,
     /// Also print which alerts belong together
     #[arg(long)]
     groups: bool,
@@ -97,8 +93,9 @@ pub fn run(args: &Args) -> Result<()> {
         false => Some(output::check(&args.output, &[&args.given.model, &args.given.table])?),
     };
     let detector = load(&args.given.model, args.exact, args.strict)?;
-    let alert = args.alert.or(detector.alert()).or_else(|| args.groups.then_some(USUAL_RULE));
-    let job = Job { detector: &detector, args: Asked::of(args), alert };
+    let mut rule = args.alerting.rule(&detector);
+    rule.alert = rule.alert.or_else(|| args.groups.then_some(USUAL_RULE));
+    let job = Job { detector: &detector, args: Asked::of(args), rule };
     // Only what has to be read twice is kept.
     let table =
         if job.needs_all_scores() { Input::new(&args.given.table)? } else { Input::once(&args.given.table) };
@@ -132,7 +129,7 @@ pub fn load(model: &Path, exact: bool, strict: bool) -> Result<Detector> {
 /// Scores a table into a CSV file, as `diad score` without options does; gives the number of rows.
 pub fn write_plain(detector: &Detector, table: &Input, target: &Path) -> Result<u64> {
     let mut pending = Pending::new(target)?;
-    let job = Job { detector, args: Asked::default(), alert: detector.alert() };
+    let job = Job { detector, args: Asked::default(), rule: Rule::of(detector) };
     let written = Format::Csv.writer(io::BufWriter::new(pending.file())).and_then(|mut writer| {
         let done = job.write(table, &mut *writer)?;
         writer.finish()?;
@@ -159,7 +156,6 @@ struct Asked<'a> {
     top: Option<usize>,
     sort: bool,
     reasons: usize,
-    time: Option<&'a str>,
     groups: bool,
 }
 
@@ -171,7 +167,6 @@ impl<'a> Asked<'a> {
             top: args.top,
             sort: args.sort,
             reasons: args.reasons,
-            time: args.time.as_deref(),
             groups: args.groups,
         }
     }
@@ -190,7 +185,7 @@ impl<'a> Asked<'a> {
 struct Job<'a> {
     detector: &'a Detector,
     args: Asked<'a>,
-    alert: Option<Alert>,
+    rule: Rule<'a>,
 }
 
 /// What was written.
@@ -215,9 +210,7 @@ impl Done {
             let alerts = plural(self.alert_count as usize, "row is an alert", "rows are alerts");
             format!(" {alerts} ({}).", threshold.rule)
         });
-        let offered = self.offered.as_ref().map_or_else(String::new, |name| {
-            format!(" Column {} names the rows: --id writes it first.", quoted(name))
-        });
+        let offered = self.offered.as_ref().map_or_else(String::new, |name| offered(name, "writes it first"));
         format!("Wrote {rows} to {}.{alerts}{offered}\n", shown(output))
     }
 }
@@ -225,10 +218,7 @@ impl Done {
 impl Job<'_> {
     /// Whether every row has to be scored before the first can be written.
     fn needs_all_scores(&self) -> bool {
-        self.args.sort
-            || self.args.top.is_some()
-            || self.args.groups
-            || self.alert.is_some_and(|rule| !rule.is_of_the_model())
+        self.args.sort || self.args.top.is_some() || self.args.groups || self.rule.needs_all_scores()
     }
 
     fn write(&self, table: &Input, writer: &mut dyn Writer) -> Result<Done> {
@@ -236,8 +226,7 @@ impl Job<'_> {
         let calibration = self.detector.calibration();
         let mut standings = Standings::new(calibration);
         if !self.needs_all_scores() {
-            let threshold = self.alert.and_then(|rule| Threshold::of_model(rule, calibration));
-            tell_of(threshold.as_ref());
+            let threshold = self.rule.of_model(self.detector);
             let mut reader = source.open(&self.selection())?;
             let offered = self.offered(&*reader);
             let mut done =
@@ -254,10 +243,8 @@ impl Job<'_> {
             return Ok(done);
         }
         let version = table.version();
-        let (scores, seconds) = self.score_all(&source)?;
-        let threshold =
-            self.alert.map(|rule| Threshold::find(rule, calibration, &scores, seconds)).transpose()?;
-        tell_of(threshold.as_ref());
+        let (scores, offered) = self.score_all(&source)?;
+        let threshold = self.rule.of_table(self.detector, table, &scores)?;
         let count = self.args.top.unwrap_or(scores.len());
         let in_order = self.args.top.is_none() && !self.args.sort;
         let order = if in_order { (0..scores.len()).collect() } else { top(&scores, count) };
@@ -277,7 +264,7 @@ impl Job<'_> {
             alert_count: threshold.as_ref().map_or(0, |threshold| alerts(threshold, &scores)),
             threshold,
             alerts: highest,
-            offered: None,
+            offered,
         })
     }
 
@@ -318,27 +305,20 @@ impl Job<'_> {
         chosen.write(&numbers, standings, threshold, writer)
     }
 
-    /// The scores of all rows, and the seconds that they span if a budget needs them.
-    fn score_all(&self, source: &dyn Source) -> Result<(Vec<f32>, Option<f64>)> {
-        let time = match self.alert {
-            Some(Alert::Budget(..)) => Some(rule::time_column(self.detector, self.args.time)?),
-            _ => None,
-        };
-        let mut reader = source.open(&rule::reading(self.detector, time.as_deref()))?;
+    /// The scores of all rows, and a column that names them.
+    fn score_all(&self, source: &dyn Source) -> Result<(Vec<f32>, Option<String>)> {
+        let mut reader = source.open(&self.detector.selection())?;
         columns::note_unused(self.detector.encoder(), reader.unread());
+        let offered = self.offered(&*reader);
         let (mut scores, mut oddities) = (Vec::new(), Oddities::default());
-        let mut span = rule::Span::default();
         while let Some(batch) = reader.next_batch()? {
             let start = scores.len();
             scores.resize(start + batch.rows(), 0.0);
             self.detector.score_noting(&batch, &mut scores[start..], &mut oddities)?;
-            if let Some(time) = &time {
-                span.add(&batch, time)?;
-            }
         }
         reader.about().notes.iter().for_each(|note| log::note(note));
         columns::warn_of_odd(&oddities);
-        Ok((scores, span.seconds()))
+        Ok((scores, offered))
     }
 
     fn selection(&self) -> Selection {
@@ -353,10 +333,7 @@ impl Job<'_> {
 
     /// A column that was left out because it names rows, if the table has it and it is not asked for.
     fn offered(&self, reader: &dyn Reader) -> Option<String> {
-        let left_out =
-            self.detector.encoder().left_out().iter().filter(|column| column.reason == Reason::Identifier);
-        let mut names = left_out.map(|column| &column.name);
-        names.find(|name| reader.unread().contains(name)).filter(|_| self.args.id.is_none()).cloned()
+        identifier(self.detector, reader.unread()).filter(|_| self.args.id.is_none())
     }
 
     /// Says what is odd about the columns of a table, once.
@@ -425,7 +402,9 @@ impl Job<'_> {
             let place = batch.names().iter().position(|known| known == name);
             let cell = |row: usize| place.and_then(|place| batch.values(place).cell(row));
             let is_id = Some(name.as_str()) == self.args.id;
-            Kept { name: name.clone(), is_id, cells: (0..batch.rows()).map(cell).collect() }
+            let mut known = self.detector.encoder().columns().iter();
+            let is_number = known.any(|column| column.name == *name && column.kind == Kind::Number);
+            Kept { name: name.clone(), is_id, is_number, cells: (0..batch.rows()).map(cell).collect() }
         };
         wanted.iter().map(cells).collect()
     }
@@ -433,10 +412,4 @@ impl Job<'_> {
 
 fn alerts(threshold: &Threshold, scores: &[f32]) -> u64 {
     scores.iter().filter(|&&score| threshold.is_alert(score)).count() as u64
-}
-
-fn tell_of(threshold: Option<&Threshold>) {
-    if let Some(note) = threshold.and_then(|threshold| threshold.note.as_ref()) {
-        log::note(note);
-    }
 }

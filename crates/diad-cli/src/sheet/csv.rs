@@ -45,6 +45,7 @@ fn lines(columns: &[Column], rows: Range<usize>) -> Result<Vec<u8>> {
                 None => {}
                 Some(Other::Word(word)) => buffer.extend_from_slice(word.as_bytes()),
                 Some(Other::Truth(is)) => buffer.push(if is { b'1' } else { b'0' }),
+                Some(Other::Number(number)) => write!(buffer, "{number}")?,
                 Some(Other::Text(text)) => put(&mut buffer, text.unwrap_or_default()),
             }
         }

@@ -32,6 +32,7 @@ impl<W: Write> Writer for Json<W> {
                     None => {}
                     Some(Other::Word(word)) => write!(buffer, "\"{word}\"")?,
                     Some(Other::Truth(is)) => write!(buffer, "{is}")?,
+                    Some(Other::Number(number)) => write!(buffer, "{number}")?,
                     Some(Other::Text(text)) => serde_json::to_writer(&mut *buffer, &text)?,
                 }
             }

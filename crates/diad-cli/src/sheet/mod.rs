@@ -33,6 +33,8 @@ pub enum Cells<'a> {
     Truths(&'a [bool]),
     /// Texts, of which some may be missing.
     Texts(&'a [Option<String>]),
+    /// Numbers as texts, of which some may be missing, or no numbers after all.
+    Numerals(&'a [Option<String>]),
 }
 
 impl Cells<'_> {
@@ -42,7 +44,7 @@ impl Cells<'_> {
             Self::Scores(cells) => cells.len(),
             Self::Coded(_, _, codes) | Self::Words(_, codes) => codes.len(),
             Self::Truths(cells) => cells.len(),
-            Self::Texts(cells) => cells.len(),
+            Self::Texts(cells) | Self::Numerals(cells) => cells.len(),
         }
     }
 
@@ -56,6 +58,10 @@ impl Cells<'_> {
             Self::Words(words, codes) => return Ok(Some(Other::Word(words[codes[row] as usize]))),
             Self::Truths(cells) => return Ok(Some(Other::Truth(cells[row]))),
             Self::Texts(cells) => return Ok(Some(Other::Text(cells[row].as_deref()))),
+            Self::Numerals(cells) => {
+                let cell = cells[row].as_deref();
+                return Ok(Some(cell.and_then(number).map_or(Other::Text(cell), Other::Number)));
+            }
         }
         Ok(None)
     }
@@ -66,7 +72,13 @@ enum Other<'a> {
     /// A word without quotation marks.
     Word(&'static str),
     Truth(bool),
+    Number(f64),
     Text(Option<&'a str>),
+}
+
+/// The number that a text is.
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// Writes a table.

@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::{Cells, Column, Writer};
+use super::{Cells, Column, Writer, number};
 
 /// Rows per row group; few in tests, so that there are several.
 const GROUP_ROWS: usize = if cfg!(test) { 1 << 10 } else { 1 << 17 };
@@ -24,6 +24,8 @@ enum Waiting {
     Truths(Vec<bool>),
     /// The texts that are there, and for each row whether one is.
     Texts(Vec<ByteArray>, Vec<i16>),
+    /// The same of numbers.
+    Numerals(Vec<f64>, Vec<i16>),
 }
 
 pub struct Parquet<W: Write + Send> {
@@ -63,6 +65,10 @@ impl<W: Write + Send> Parquet<W> {
                     write::<ByteArrayType, _>(&mut group, values, Some(levels))?;
                     levels.clear();
                 }
+                Waiting::Numerals(values, levels) => {
+                    write::<DoubleType, _>(&mut group, values, Some(levels))?;
+                    levels.clear();
+                }
             }
         }
         group.close()?;
@@ -76,6 +82,7 @@ fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
         Cells::Whole(_) => (Physical::INT64, Repetition::REQUIRED),
         Cells::Scores(_) => (Physical::FLOAT, Repetition::REQUIRED),
         Cells::Coded(..) => (Physical::DOUBLE, Repetition::REQUIRED),
+        Cells::Numerals(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
         Cells::Truths(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
         Cells::Words(..) | Cells::Texts(_) => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
     };
@@ -92,6 +99,7 @@ fn empty(cells: Cells) -> Waiting {
         Cells::Whole(_) => Waiting::Whole(Vec::new()),
         Cells::Scores(_) => Waiting::Scores(Vec::new()),
         Cells::Coded(..) => Waiting::Numbers(Vec::new()),
+        Cells::Numerals(_) => Waiting::Numerals(Vec::new(), Vec::new()),
         Cells::Truths(_) => Waiting::Truths(Vec::new()),
         Cells::Words(..) | Cells::Texts(_) => Waiting::Texts(Vec::new(), Vec::new()),
     }
@@ -131,6 +139,14 @@ impl<W: Write + Send> Writer for Parquet<W> {
                 (Waiting::Texts(values, levels), Cells::Texts(cells)) => {
                     values.extend(cells.iter().flatten().map(|text| ByteArray::from(text.as_str())));
                     levels.extend(cells.iter().map(|cell| i16::from(cell.is_some())));
+                }
+                (Waiting::Numerals(values, levels), Cells::Numerals(cells)) => {
+                    // What is no number has no place in a column of numbers.
+                    let numbers = cells.iter().map(|cell| number(cell.as_deref()?));
+                    for number in numbers {
+                        values.extend(number);
+                        levels.push(i16::from(number.is_some()));
+                    }
                 }
                 // The columns are the same in every batch.
                 _ => {}

@@ -18,6 +18,8 @@ fn every_format_is_read_back_as_it_was_written() {
     let odd = ["plain", "a,b", "say \"yes\"", "two\nlines", "=1+1", "<b>&", "007"];
     let names: Vec<Option<String>> =
         (0..ROWS).map(|row| (row % 8 != 7).then(|| odd[row % 8].to_owned())).collect();
+    let amounts: Vec<Option<String>> =
+        (0..ROWS).map(|row| (row % 5 != 4).then(|| (row as f64 / 4.0).to_string())).collect();
     for ending in ["csv", "jsonl", "parquet", "xlsx"] {
         let path = folder.path().join(format!("t.{ending}"));
         let mut writer = Format::of(&path).unwrap().writer(File::create(&path).unwrap()).unwrap();
@@ -29,14 +31,15 @@ fn every_format_is_read_back_as_it_was_written() {
                 Column { name: "p", cells: Cells::Coded(&values, &texts, &codes[part.clone()]) },
                 Column { name: "word", cells: Cells::Words(&["no", "yes"], &codes[part.clone()]) },
                 Column { name: "alert", cells: Cells::Truths(&truths[part.clone()]) },
-                Column { name: "a, name", cells: Cells::Texts(&names[part]) },
+                Column { name: "a, name", cells: Cells::Texts(&names[part.clone()]) },
+                Column { name: "amount", cells: Cells::Numerals(&amounts[part]) },
             ];
             writer.add(&columns).unwrap();
         }
         writer.finish().unwrap();
         let source = FileSource::new(path);
         let mut reader = source.open(&Selection::all()).unwrap();
-        assert_eq!(reader.names(), ["row", "score", "p", "word", "alert", "a, name"], "{ending}");
+        assert_eq!(reader.names(), ["row", "score", "p", "word", "alert", "a, name", "amount"], "{ending}");
         let mut rows = 0;
         while let Some(batch) = reader.next_batch().unwrap() {
             for row in 0..batch.rows() {
@@ -47,6 +50,9 @@ fn every_format_is_read_back_as_it_was_written() {
                 assert_eq!(batch.values(3).text(row), Some(["no", "yes"][codes[at] as usize]), "{ending}");
                 let Values::Texts(found) = batch.values(5) else { panic!("{ending}: texts") };
                 assert_eq!(found.get(row), names[at].as_deref(), "{ending} {at}");
+                let amount = batch.column(6)[row];
+                let expected = (at % 5 != 4).then_some(at as f64 / 4.0);
+                assert_eq!((!amount.is_nan()).then_some(amount), expected, "{ending} {at}");
             }
             rows += batch.rows();
         }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{Cells, Column, Writer};
+use super::{Cells, Column, Writer, number};
 
 /// Most rows of a sheet, and most characters of a cell.
 const MOST_ROWS: usize = 1 << 20;
@@ -94,8 +94,13 @@ impl<W: Write + Seek> Writer for Workbook<W> {
                     Cells::Truths(cells) => {
                         write!(buffer, "<c t=\"b\"><v>{}</v></c>", u8::from(cells[row]))?;
                     }
-                    Cells::Texts(cells) => match &cells[row] {
-                        Some(text) => put(buffer, text),
+                    Cells::Texts(cells) | Cells::Numerals(cells) => match &cells[row] {
+                        Some(text) => {
+                            match number(text).filter(|_| matches!(column.cells, Cells::Numerals(_))) {
+                                Some(number) => write!(buffer, "<c><v>{number}</v></c>")?,
+                                None => put(buffer, text),
+                            }
+                        }
                         None => buffer.push_str("<c/>"),
                     },
                 }

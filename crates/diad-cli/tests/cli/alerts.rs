@@ -128,6 +128,112 @@ fn a_rule_and_edits_are_stored_in_the_model() {
     assert_snapshot!(folder.diad(&["edit", "m.diad", "-o", "x.diad"]).fails(), @"diad: there is nothing to change; give --mute, --cap, --flat, --monotone, --undo or --alert");
 }
 
+/// The rule of a model means the same in every command, and so do percentiles and severities.
+#[test]
+fn a_stored_rule_is_used_alike() {
+    let folder = folder();
+    folder.write("labels.csv", {
+        let mut text = String::from("number,label\n");
+        (0..600).for_each(|i| writeln!(text, "P{i:04},{}", u8::from(i % 100 == 50)).expect("a string grows"));
+        text
+    });
+    let rows = |name: &str| {
+        let lines = lines(&folder, name);
+        lines[1..].iter().filter(|line| line[6] == "1").map(|line| line[1].clone()).collect::<Vec<_>>()
+    };
+    for (rule, time) in [
+        ("share=1%", None),
+        ("p=0.02", None),
+        ("top=7", None),
+        ("fdr=50%", None),
+        ("budget=1/day", Some("booked")),
+    ] {
+        folder.diad(&["edit", "m.diad", "--alert", rule, "-o", "e.diad"]).succeeds();
+        let time: Vec<&str> = time.into_iter().flat_map(|time| ["--time", time]).collect();
+        let with = |args: &[&str]| folder.diad(&[args, &time[..]].concat()).succeeds();
+        with(&["score", "e.diad", "t.csv", "--id", "number", "-o", "s.csv"]);
+        let alerts = rows("s.csv");
+        let scored = lines(&folder, "s.csv");
+        let told = with(&["explain", "e.diad", "t.csv", "--id", "number", "--top", "40", "--format", "json"]);
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["rule"], rule);
+        let mut found = 0;
+        for row in told["rows"].as_array().unwrap() {
+            let number = row["row"].as_u64().unwrap() as usize;
+            let line = &scored[number + 1];
+            assert_eq!(row["id"].as_str().unwrap(), line[0], "{rule}");
+            assert_eq!(row["percentile"].as_f64().unwrap().to_string(), line[3], "{rule}");
+            assert_eq!(row["p_value"].as_f64().unwrap().to_string(), line[4], "{rule}");
+            assert_eq!(row["severity"].as_str().unwrap(), line[5], "{rule}");
+            assert_eq!(row["alert"].as_bool().unwrap(), line[6] == "1", "{rule}");
+            found += usize::from(line[6] == "1");
+        }
+        assert_eq!(found, alerts.len(), "{rule}");
+        let eval =
+            with(&["eval", "e.diad", "labels.csv", "--table", "t.csv", "--id", "number", "--format", "json"]);
+        let eval: serde_json::Value = serde_json::from_str(&eval).unwrap();
+        let highest = eval["highest"].as_array().unwrap();
+        let of_rule = highest.iter().find(|of| of["of"] == format!("alerts {rule}")).expect("the rule");
+        assert_eq!(of_rule["rows"].as_u64(), Some(alerts.len() as u64), "{rule}");
+        with(&["report", "e.diad", "t.csv", "-o", "r.html"]);
+        let html = folder.read_text("r.html");
+        let data =
+            html.split_once("type=\"application/json\">").and_then(|(_, rest)| rest.split_once("</script>"));
+        let data: serde_json::Value = serde_json::from_str(data.expect("data").0).unwrap();
+        assert_eq!(data["rule"], rule);
+        let least: Vec<f64> =
+            scored[1..].iter().filter(|line| line[6] == "1").map(|line| line[2].parse().unwrap()).collect();
+        let threshold = data["scores"]["threshold"].as_f64().unwrap();
+        let above = scored[1..].iter().filter(|line| line[2].parse::<f64>().unwrap() >= threshold).count();
+        if !least.is_empty() {
+            assert_eq!(above, alerts.len(), "{rule}: {threshold}");
+        }
+    }
+}
+
+#[test]
+fn identifiers_that_were_left_out_are_offered() {
+    let folder = Folder::new();
+    folder.write("t.csv", payments(600, 1.0));
+    folder.fit(&["t.csv", "-o", "m.diad", "--ignore", "note", "--ignore", "booked"]).succeeds();
+    let offered = |args: &[&str]| folder.diad(args).succeeds();
+    for top in [&[][..], &["--top", "3"]] {
+        let said = offered(&[&["score", "m.diad", "t.csv", "-o", "s.csv"], top].concat());
+        assert!(said.ends_with("Column \"number\" names the rows: --id writes it first.\n"), "{said}");
+    }
+    let said = offered(&["report", "m.diad", "t.csv", "-o", "r.html"]);
+    assert!(said.contains("Column \"number\" names the rows: --id shows it first."), "{said}");
+    let said = offered(&["explain", "m.diad", "t.csv", "--top", "1"]);
+    assert!(said.contains("--id names them by it"), "{said}");
+    let said = offered(&["next", "m.diad", "t.csv", "-k", "2"]);
+    assert!(said.contains("--id names them by it"), "{said}");
+    folder.write("l.csv", "number,label\nP0050,1\nP0150,1\nP0001,0\nP0002,0\n");
+    let tune = folder.diad(&["tune", "m.diad", "l.csv", "--table", "t.csv", "-o", "tuned.diad"]);
+    assert!(tune.stderr.contains("labels go by column \"number\""), "{}", tune.stderr);
+    folder.write("l.csv", "key,label\nP0050,1\n");
+    let eval = ["eval", "m.diad", "l.csv", "--table", "t.csv"];
+    assert_snapshot!(folder.diad(&eval).fails(), @"diad: say with --id which column names the rows, in the table and in the labels");
+}
+
+#[test]
+fn kept_numbers_are_numbers() {
+    let folder = folder();
+    for name in ["k.jsonl", "k.parquet", "k.xlsx"] {
+        folder.diad(&["score", "m.diad", "t.csv", "--keep", "amount,memo", "-o", name]).succeeds();
+    }
+    let text = folder.read_text("k.jsonl");
+    let row: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+    assert_eq!((row["amount"].as_f64(), row["memo"].as_str()), (Some(77.0), Some("food")));
+    // Columns of numbers are found as such again.
+    for name in ["k.parquet", "k.xlsx"] {
+        let inspected = folder.diad(&["inspect", name]).succeeds();
+        assert!(
+            inspected.lines().any(|line| line.contains("amount") && line.contains("number")),
+            "{inspected}"
+        );
+    }
+}
+
 #[test]
 fn drift_names_what_has_changed() {
     let folder = folder();
@@ -177,7 +283,7 @@ fn labels_go_by_identifier() {
     assert!(expected(0) > 0.0 && names[0].ends_with("50"), "the other huge amounts come first: {told}");
     folder.write("bad.csv", "number,verdict\nP0050,perhaps\n");
     let bad = ["tune", "m.diad", "bad.csv", "-o", "x.diad", "--table", "t.csv", "--id", "number"];
-    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2: "perhaps" is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);
+    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2 (row 0, counted from 0): "perhaps" is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);
     folder.write("bad.csv", "number,verdict\nP9999,1\nP9998,0\n");
     assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: 2 labels name rows that column "number" of the table does not have, such as "P9998", "P9999"; give the table that they are of"#);
 }

@@ -23,7 +23,7 @@ fn explanations_add_up_to_the_scores() {
         scores.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect();
     let found = json(&folder, &["--top", "100", "--terms", "1"]);
     assert_eq!(found["schema"], "diad-explanations");
-    assert_eq!(found["version"], 1);
+    assert_eq!(found["version"], 2);
     let rows = found["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 100);
     for row in rows {
@@ -46,7 +46,7 @@ fn rows_are_explained_in_words() {
     let text =
         folder.diad(&["explain", "model.diad", "table.csv", "--rows", "7,3", "--terms", "2"]).succeeds();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("Row 7: score ") && lines[0].ends_with("of the training rows"), "{text}");
+    assert!(lines[0].starts_with("Row 7: score ") && lines[0].ends_with("of ordinary rows"), "{text}");
     assert!(lines.iter().any(|line| line.starts_with("Row 3: score ")), "{text}");
     assert!(lines[1].contains(" rows") && (lines[1].contains("x = ") || lines[1].contains("y = ")), "{text}");
     assert!(
@@ -126,7 +126,7 @@ fn tables_and_models_that_do_not_fit() {
     let report = |table| folder.diad(&["report", "model.diad", table, "-o", "r.html", "--strict"]).fails();
     assert_snapshot!(explain("other.csv"), @r#"diad: the table lacks column "x" of the model; if you meant its column "z", rename it; otherwise give a table with all columns the model was trained on"#);
     assert_snapshot!(explain("empty.csv"), @"diad: empty.csv has no rows, only column names; give a table with rows");
-    assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2: the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
+    assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2 (row 0, counted from 0): the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
     for table in ["other.csv", "empty.csv", "gap.csv"] {
         assert_eq!(explain(table), report(table));
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _threshold
+from ._alerts import Alerting
 from ._convert import columns_of, labels_of, not_fitted, seed_of, threads_of, typed_columns, warn, weighted_rows
 from ._diad import Frame, Held, Model, hold, take
 from ._editing import Editing
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 SHOWN = 8
 
 
-class Base(Editing, Explaining):
+class Base(Alerting, Editing, Explaining):
     """Settings are keywords; None stands for what the preset says."""
 
     contamination: Contamination

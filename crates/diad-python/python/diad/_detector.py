@@ -33,8 +33,9 @@ class DIAD(Base):
     Parameters
     ----------
     contamination : float, "auto" or threshold of PyOD
-        The share of outliers, above 0 and at most 0.5. It sets ``threshold_`` alone, no score. "auto" takes the rows whose score is more
-        than three interquartile ranges above the upper quartile of the training scores (Tukey's outer fence). An object of
+        The share of outliers, above 0 and at most 0.5. It sets ``threshold_`` alone, no score. "auto" follows the rule for alerts that is
+        stored in a model's file, if there is one, and else takes the rows whose score is more than three interquartile ranges above the
+        upper quartile of the training scores (Tukey's outer fence). An object of
         ``pyod.models.thresholds`` or of PyThresh is asked for the threshold of the training scores.
     preset : "default" or "paper"
         Where the settings start from.
@@ -153,7 +154,8 @@ class DIAD(Base):
         """
         table = self._table(X)
         scores = self._score(table)
-        found = (scores > self.threshold_).astype(np.int64)
+        threshold = _threshold.of_table(self.contamination, self._fitted(), scores, self.threshold_)
+        found = (scores > threshold).astype(np.int64)
         return (found, self._confidence(scores)) if return_confidence else found
 
     @overload

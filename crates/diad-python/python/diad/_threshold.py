@@ -45,6 +45,14 @@ def of_scores(contamination: Any, scores: Floats, times: Floats | None = None) -
     return float(threshold), (scores > threshold).astype(np.int64)
 
 
+def of_table(contamination: Any, model: Model, scores: Floats, otherwise: float) -> float:
+    """The threshold for a table: that of the model, unless "auto" stands for a rule of its file that looks at all rows, such as top=50."""
+    if not isinstance(contamination, str) or model.alert_threshold() is not None:
+        return otherwise
+    rule = model.alert_threshold(scores)
+    return otherwise if rule is None else float(np.nextafter(np.float32(rule), np.float32(-np.inf)))
+
+
 def of_object(thresholder: Any, scores: Floats) -> tuple[float, Ints]:
     """What an object of PyThresh, or of ``pyod.models.thresholds``, says."""
     found = thresholder.eval(scores) if not hasattr(thresholder, "fit") else thresholder.fit(scores)
@@ -62,6 +70,10 @@ def of_model(contamination: Any, model: Model) -> float:
     if is_share(contamination):
         return model.score_quantile(1 - contamination)
     if contamination == "auto":
+        rule = model.alert_threshold()
+        if rule is not None:
+            # Alerts have this score or a higher one, outliers a higher one.
+            return float(np.nextafter(np.float32(rule), np.float32(-np.inf)))
         low, high = model.score_quantile(0.25), model.score_quantile(0.75)
         return high + FENCE * (high - low)
     raise ValueError("a model file holds no training scores for a threshold of PyOD; give a share or 'auto' as contamination")

@@ -53,6 +53,18 @@ class Counterfactual(TypedDict):
     distance: float
 
 
+class AlertRow(TypedDict):
+    """A row that is an alert."""
+
+    row: int
+    score: float
+    percentile: float
+    p_value: float
+    severity: str
+    reasons: list[str]
+    group: str
+
+
 class Next(TypedDict):
     """A row that is worth a label."""
 

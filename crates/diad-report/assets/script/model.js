@@ -10,7 +10,8 @@ function overview() {
     : `The model ${data.model} learned from ${plural(data.training_rows, "row", "rows")} and ` +
       `${plural(data.columns.length, "column", "columns")} what is usual, ${learned}.`;
   byId("overview").textContent = `${start} In ${data.table} it scored ${plural(data.scores.rows, "row", "rows")}; ` +
-    `the ${whole(rows.listed)} most unusual are listed here with the reasons.`;
+    `the ${whole(rows.listed)} most unusual are listed here with the reasons.` +
+    (data.edits.length ? ` People have changed what single columns add: ${data.edits.join("; ")}.` : "");
   for (const [name, value] of data.settings) {
     byId("settings").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
   }

@@ -89,7 +89,7 @@ function pick(i) {
   byId("picked").textContent = `${rowName(i)}: score ${decimals(rows.score(i))}`;
   byId("picked").dataset.score = String(rows.score(i));
   byId("picked-note").textContent =
-    (rows.below(i) >= 1 ? "Higher than all training rows." : `Higher than ${percent(rows.below(i))} of the training rows.`) +
+    rows.standing(i) + (data.rule ? (rows.score(i) >= data.scores.threshold ? ` An alert by ${data.rule}.` : ` No alert by ${data.rule}.`) : "") +
     (rows.label(i) === null ? "" : rows.label(i) ? " Labelled as an anomaly." : " Labelled as normal.");
   markPicked();
   showReasons(i);

@@ -24,11 +24,11 @@ function textsOf(packed) {
 
 const rows = (() => {
   const given = data.rows;
-  const [numbers, scores, below] = [given.numbers, given.scores, given.below].map(unpack);
+  const [numbers, scores] = [given.numbers, given.scores].map(unpack);
   const [terms, contributions, rest] = [given.terms, given.contributions, given.rest].map(unpack);
   const labels = given.labels && unpack(given.labels);
   const groups = unpack(given.group_of);
-  const sentences = textsOf(given.sentences);
+  const [sentences, standings] = [given.sentences, given.standings].map(textsOf);
   const values = given.values.map(textsOf);
   const places = given.values.map(() => null);
   // Where the entries of a row start, of which rows at the start have more.
@@ -38,7 +38,7 @@ const rows = (() => {
     listed: given.listed,
     number: (i) => numbers[i],
     score: (i) => scores[i],
-    below: (i) => below[i],
+    standing: (i) => standings.at(i),
     label: (i) => (labels ? labels[i] : null),
     hasLabels: Boolean(labels),
     rest: (i) => rest[i],

@@ -48,6 +48,7 @@ function setThreshold(asked, source = null) {
   byId("threshold").value = placeOf(count);
   byId("threshold").setAttribute("aria-valuetext", plural(count, "row", "rows"));
   let text = `${whole(count)} of ${plural(total, "row", "rows")} (${share.toFixed(share < 1 ? 2 : 1)} %) are flagged`;
+  if (data.rule && asked.by === "score" && asked.value === data.scores.threshold) text += `, the alerts by ${data.rule}`;
   if (anomaliesAbove) {
     const k = stopsFrom(state.flagged);
     text += `; ${whole(k ? anomaliesAbove[k - 1] : 0)} of them are labelled as anomalies, of ` +

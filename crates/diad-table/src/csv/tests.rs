@@ -43,7 +43,7 @@ fn lines_are_counted_past_blank_lines_and_line_breaks_in_cells() {
         let numbers = numbers.reading("b\r\nb", ReadAs::Numbers);
         let mut reader = CsvReader::new(text.as_bytes(), b',', Path::new("t.csv"), &numbers).unwrap();
         match reader.next_batch() {
-            Err(Error::NotNumber { place: Place::Line(found), .. }) => {
+            Err(Error::NotNumber { place: Place::Line(found, 1), .. }) => {
                 assert_eq!(found, line, "{text:?}")
             }
             other => panic!("{text:?} gives {other:?}"),
@@ -69,10 +69,10 @@ fn decimal_commas_are_read_between_semicolons_alone() {
 fn missing_values_are_nan() {
     let table = first(b"a,b,c\n,NA,nan\n1,null,N/A\n").unwrap();
     assert!(table.column(0)[0].is_nan() && table.column(1).iter().all(|value| value.is_nan()));
-    assert_eq!(table.place(1), Place::Line(3));
+    assert_eq!(table.place(1), Place::Line(3, 1));
     let gap = first(b"a\n\n1\n\n\n2\n").unwrap();
     assert!(gap.column(0)[1].is_nan() && gap.column(0)[2].is_nan());
-    assert_eq!((gap.rows(), gap.place(1), gap.place(3)), (4, Place::Line(4), Place::Line(6)));
+    assert_eq!((gap.rows(), gap.place(1), gap.place(3)), (4, Place::Line(4, 1), Place::Line(6, 3)));
     assert_eq!(first(b"a\n1\n2\n\n\n").unwrap().rows(), 2);
     assert_eq!(first(b"a\r\n1\r\n2\r\n\r\n").unwrap().rows(), 2);
 }
@@ -105,7 +105,7 @@ fn blank_lines_take_no_room() {
         rows += batch.rows();
     }
     let last = 3 * BATCH_ROWS as u64;
-    let place = |row: u64, value: f64| (row as usize, value, Place::Line(row + 2));
+    let place = |row: u64, value: f64| (row as usize, value, Place::Line(row + 2, row));
     assert_eq!(rows, 3 * BATCH_ROWS + 4);
     assert_eq!(present, [place(0, 1.0), place(last + 1, 2.0), place(last + 3, 3.0)]);
 }

@@ -242,7 +242,10 @@ mod tests {
         for text in [list.to_owned(), format!("\u{feff}{list}")] {
             let read = read(&text, &Selection::all()).unwrap();
             assert_eq!(read, self::read(lines, &Selection::all()).unwrap());
-            assert_eq!([0, 1].map(|row| read.place(row)), [1, 4].map(crate::Place::Line));
+            assert_eq!(
+                [0, 1].map(|row| read.place(row)),
+                [(1, 0), (4, 1)].map(|(line, row)| crate::Place::Line(line, row))
+            );
         }
         for (text, reason) in [
             (

@@ -22,6 +22,7 @@ mod groups;
 mod next;
 mod rarity;
 mod severity;
+mod span;
 mod threshold;
 
 pub(crate) use drift::usual;
@@ -30,4 +31,4 @@ pub use groups::{Carrier, Direction, Group, groups};
 pub use next::{Next, Querying, next_rows};
 pub use rarity::{Rarities, Rarity};
 pub use severity::Severity;
-pub use threshold::{Threshold, times};
+pub use threshold::Threshold;

@@ -35,6 +35,22 @@ impl Rarity {
             severity: Severity::of(percentile),
         }
     }
+
+    /// That of a score.
+    pub fn of_score(calibration: &Calibration, score: f32) -> Self {
+        Self::of(calibration.p_value(score).value)
+    }
+
+    /// In words: "rare, higher than 99.57 % of ordinary rows".
+    ///
+    /// ```
+    /// use diad::calibrate::Rarity;
+    ///
+    /// assert_eq!(Rarity::of(0.0043).sentence(), "rare, higher than 99.57 % of ordinary rows");
+    /// ```
+    pub fn sentence(&self) -> String {
+        format!("{}, higher than {} % of ordinary rows", self.severity, self.percentile)
+    }
 }
 
 /// How rare the scores of all ranks among a calibration are, worked out once.
@@ -54,7 +70,7 @@ impl Rarities {
     /// How rare a score is.
     pub fn of(&self, score: f32) -> Rarity {
         let rank = self.calibration.rank(score);
-        self.ranks.get(rank).copied().unwrap_or_else(|| Rarity::of(self.calibration.p_value(score).value))
+        self.ranks.get(rank).copied().unwrap_or_else(|| Rarity::of_score(&self.calibration, score))
     }
 }
 

@@ -1,9 +1,10 @@
 //! From which score on rows are alerts.
 
+use super::span;
 use crate::alert::Alert;
 use crate::calibration::Calibration;
-use crate::table::Values;
-use crate::{Error, Result};
+use crate::table::Source;
+use crate::{Detector, Error, Result};
 
 /// From which score on rows are alerts. Rows of the same score are alike: all of them are alerts, or none.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,36 @@ impl Threshold {
             }
         });
         Some(Self { rule, score: calibration.score_at(p), note })
+    }
+
+    /// The threshold of any rule for a table that has been scored. A budget reads it once more, for the times in the column `time`, or in the
+    /// only one of the model that has times.
+    ///
+    /// ```
+    /// use diad::{Params, calibrate::Threshold, table::Table};
+    ///
+    /// let table = Table::new(vec!["x".into()], vec![(0..400).map(|i| f64::from(i % 40)).collect()])?;
+    /// let detector = Params::default().with_steps(20).trees(10).fit(&table)?;
+    /// let scores = detector.score(&table)?;
+    /// let threshold = Threshold::of_table("top=20".parse().expect("a rule"), &detector, &scores, &table, None)?;
+    /// assert_eq!(scores.iter().filter(|&&score| threshold.is_alert(score)).count(), 20);
+    /// # Ok::<(), diad::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the rule is a budget and it is not clear which column has the times, or they span none.
+    pub fn of_table(
+        rule: Alert,
+        detector: &Detector,
+        scores: &[f32],
+        source: &dyn Source,
+        time: Option<&str>,
+    ) -> Result<Self> {
+        let seconds = match rule {
+            Alert::Budget(..) => span::seconds(detector, source, time)?,
+            _ => None,
+        };
+        Self::find(rule, detector.calibration(), scores, seconds)
     }
 
     /// The threshold of any rule for the rows of a table: their scores and, for a budget, the seconds that they span.
@@ -115,23 +146,6 @@ fn highest(scores: &[f32], count: usize) -> f32 {
         true => sorted.iter().rev().copied().find(|&score| score > least).unwrap_or(least),
         false => least,
     }
-}
-
-/// The least and the latest of the times in a column, in seconds; nothing if it has none.
-///
-/// # Errors
-/// If the values are not times; `column` is named.
-pub fn times(
-    values: &Values,
-    column: &str,
-    place: &dyn Fn(usize) -> crate::table::Place,
-) -> Result<Option<[f64; 2]>> {
-    let times = values.as_times(column, place)?;
-    let known = times.iter().copied().filter(|time| time.is_finite());
-    Ok(known.fold(None, |span: Option<[f64; 2]>, time| {
-        let [from, to] = span.unwrap_or([time; 2]);
-        Some([from.min(time), to.max(time)])
-    }))
 }
 
 #[cfg(test)]

@@ -242,7 +242,7 @@ impl OddExample {
             None => String::new(),
         };
         match self.place {
-            Place::Line(line) => format!("{cell}row {}, line {line}", self.row),
+            Place::Line(line, _) => format!("{cell}row {}, line {line}", self.row),
             Place::Row(_) => format!("{cell}row {}", self.row),
         }
     }

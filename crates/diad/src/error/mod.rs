@@ -119,6 +119,12 @@ pub enum Error {
         /// The rule.
         rule: String,
     },
+    /// A budget of alerts, and no column of times or several.
+    #[error("{}", naming::time_column(Naming::Names, columns))]
+    TimeColumn {
+        /// The columns of times.
+        columns: String,
+    },
     /// The work was stopped by the caller.
     #[error("stopped before it finished")]
     Stopped,

@@ -38,6 +38,7 @@ impl Error {
             (Self::OtherLearner { name, learner }, _) => other_learner(naming, name, learner),
             (Self::Diverged, _) => diverged(naming),
             (Self::TuningDiverged, _) => tuning_diverged(naming),
+            (Self::TimeColumn { columns }, _) => time_column(naming, columns),
             (Self::AllLeftOut { name, reason, can_be_told }, _) => {
                 all_left_out(naming, name, reason, *can_be_told)
             }
@@ -64,6 +65,16 @@ pub fn diverged(naming: Naming) -> String {
 
 pub fn tuning_diverged(naming: Naming) -> String {
     format!("the tuning diverged; use a smaller {}", naming.name("learning_rate"))
+}
+
+pub fn time_column(naming: Naming, columns: &str) -> String {
+    let time = naming.name("time");
+    match columns.is_empty() {
+        true => format!(
+            "the model has no column of times, which a budget counts by; name one of the table with {time}"
+        ),
+        false => format!("the model has several columns of times, {columns}; name one with {time}"),
+    }
 }
 
 pub fn all_left_out(naming: Naming, name: &str, reason: &str, can_be_told: bool) -> String {

@@ -7,7 +7,7 @@ use crate::encode::Kind;
 use crate::profile::{Group, LEAST_ROWS};
 use crate::table::TimePart;
 
-/// The share of the training rows that are ordinary.
+/// The share of rows like those of the training that are ordinary.
 const ORDINARY: f64 = 0.95;
 /// Most values of a column of which it is said how often they come.
 const FEW: usize = 12;
@@ -274,9 +274,11 @@ impl Explainer<'_> {
         self.detector.profile().scores.below(score)
     }
 
-    /// The score from which a row is not ordinary, unless somebody says otherwise: 95 % of the training rows have no more.
+    /// The score from which on a row is no longer ordinary: no more than 1 of 20 rows like those of the training has it.
     pub fn ordinary(&self) -> f32 {
-        self.score_quantile(ORDINARY)
+        let score = self.detector.calibration().score_at(1.0 - ORDINARY);
+        // A calibration of a few rows cannot tell.
+        if score.is_finite() { score } else { self.score_quantile(ORDINARY) }
     }
 
     /// The score that a share of the training rows do not exceed.

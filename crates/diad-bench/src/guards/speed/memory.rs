@@ -35,7 +35,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Measure>> {
 }
 
 /// The `diad` program given, or the one beside this program.
-fn program(given: Option<&Path>) -> Result<PathBuf> {
+pub fn program(given: Option<&Path>) -> Result<PathBuf> {
     let program = match given {
         Some(path) => path.to_path_buf(),
         None => std::env::current_exe()?.with_file_name(format!("diad{}", std::env::consts::EXE_SUFFIX)),

@@ -1,5 +1,6 @@
 //! Speed and memory, as ratios measured in one run.
 
+mod alerts;
 mod explaining;
 mod memory;
 mod package;
@@ -64,6 +65,8 @@ pub enum Part {
     Scoring,
     /// Explaining rows against scoring them.
     Explaining,
+    /// `diad score` with all that alerts need against scores alone.
+    Alerts,
     /// Peak memory of `diad fit` against the table's size.
     Memory,
     /// Reading CSV against polars.
@@ -148,6 +151,7 @@ impl Bench<'_> {
             Part::Roofline => roofline::measure(self),
             Part::Scoring => scoring::measure(self),
             Part::Explaining => explaining::measure(self),
+            Part::Alerts => alerts::measure(self),
             Part::Memory => memory::measure(self),
             Part::Reading => reading::measure(self),
             Part::Package => package::measure(self),
