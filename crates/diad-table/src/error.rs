@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             format!(
-                "column \"a\\u{{1b}}[31m b\", line 7 (row 5, counted from 0): \"x\\n{}…\" is not a number; correct the cell",
+                "column \"a\\u{{1b}}[31m b\", line 7, row 5: \"x\\n{}…\" is not a number; correct the cell",
                 "y".repeat(58)
             )
         );

@@ -18,7 +18,7 @@ pub enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Line(line, row) => write!(f, "line {line} (row {row}, counted from 0)"),
+            Self::Line(line, row) => write!(f, "line {line}, row {row}"),
             Self::Row(row) => write!(f, "row {row} (counted from 0)"),
         }
     }

@@ -163,21 +163,13 @@ fn a_strict_detector_refuses() {
     let rows = cells(300, 3);
     let detector = fitted(&csv(folder.path(), &rows)).strictly();
     for (column, cell, said) in [
-        (
-            0,
-            "n/k",
-            "column \"amount\", line 4 (row 2, counted from 0): \"n/k\" is not a number; correct the cell",
-        ),
+        (0, "n/k", "column \"amount\", line 4, row 2: \"n/k\" is not a number; correct the cell"),
         (
             1,
             "",
-            "column \"size\", line 4 (row 2, counted from 0): the value is missing, but this column had no gaps in training; fill it in or remove the row",
+            "column \"size\", line 4, row 2: the value is missing, but this column had no gaps in training; fill it in or remove the row",
         ),
-        (
-            0,
-            "inf",
-            "column \"amount\", line 4 (row 2, counted from 0): the value is infinite; correct it or remove the row",
-        ),
+        (0, "inf", "column \"amount\", line 4, row 2: the value is infinite; correct it or remove the row"),
     ] {
         let mut broken = rows.clone();
         broken[2][column] = cell.to_owned();
@@ -231,10 +223,7 @@ fn cells_are_read_by_the_rule_of_the_training() {
     let table = Table::of(NAMES.map(String::from).to_vec(), (0..4).map(texts).collect()).unwrap();
     assert_eq!(detector.score_all(&table).unwrap(), scores);
     let error = detector.strictly().score_all(&tabs).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "column \"amount\", line 3 (row 1, counted from 0): \"many\" is not a number; correct the cell"
-    );
+    assert_eq!(error, "column \"amount\", line 3, row 1: \"many\" is not a number; correct the cell");
 }
 
 /// Whatever a table in memory holds where numbers were.

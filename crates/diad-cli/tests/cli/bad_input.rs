@@ -48,7 +48,7 @@ fn infinite_values() {
 
 #[test]
 fn text_in_a_column_of_numbers() {
-    assert_snapshot!(fit_table_with("id,x\n1,2\nanna,3\n", &["--numeric", "id"]), @r#"diad: column "id", line 3 (row 1, counted from 0): "anna" is not a number; correct the cell, or leave the column out with --ignore id"#);
+    assert_snapshot!(fit_table_with("id,x\n1,2\nanna,3\n", &["--numeric", "id"]), @r#"diad: column "id", line 3, row 1: "anna" is not a number; correct the cell, or leave the column out with --ignore id"#);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn names_from_the_data_never_become_commands() {
     assert_eq!(
         sentence,
         format!(
-            "diad: column \"{shown}…\", line 3 (row 1, counted from 0): \"z\" is not a number; correct the cell, or leave the column \
+            "diad: column \"{shown}…\", line 3, row 1: \"z\" is not a number; correct the cell, or leave the column \
              out with --ignore\n"
         )
     );
@@ -83,7 +83,7 @@ fn an_open_quotation_mark() {
 
 #[test]
 fn control_characters_never_reach_the_terminal() {
-    assert_snapshot!(fit_table_with("a\u{1b}[2J,b\n\u{7}\u{202e},1\n", &["--numeric", "a\u{1b}[2J"]), @r#"diad: column "a\u{1b}[2J", line 2 (row 0, counted from 0): "\u{7}\u{202e}" is not a number; correct the cell, or leave the column out with --ignore"#);
+    assert_snapshot!(fit_table_with("a\u{1b}[2J,b\n\u{7}\u{202e},1\n", &["--numeric", "a\u{1b}[2J"]), @r#"diad: column "a\u{1b}[2J", line 2, row 0: "\u{7}\u{202e}" is not a number; correct the cell, or leave the column out with --ignore"#);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_table_that_does_not_match_the_model() {
     assert_eq!(score("s.csv"), score("s.parquet"));
     assert_eq!(score("s.csv"), score("-"));
     folder.write("other.csv", "y,x\n1,2\n3,\n");
-    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3 (row 1, counted from 0): the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
+    assert_snapshot!(score("s.csv"), @r#"diad: column "x", line 3, row 1: the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
     for bad in ["y,x\n1,2\n3,\n", "y,x\n1,z\n", "y,x\n1,inf\n", "y\n1\n", ",y\n1,2\n"] {
         folder.write("other.csv", bad);
         let eval = folder.diad(&["eval", "model.diad", "other.csv", "--label", "y", "--strict"]).fails();
@@ -218,11 +218,11 @@ fn labels_that_are_not_labels() {
         folder.write("t.csv", table);
         folder.diad(&["eval", "model.diad", "t.csv", "--label", label]).fails()
     };
-    assert_snapshot!(eval("x,y,l\n1,2,0\n1,2,2\n", "l"), @r#"diad: label column "l", line 3 (row 1, counted from 0): "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
-    assert_snapshot!(eval("x,y,l\n1,2,maybe\n", "l"), @r#"diad: label column "l", line 2 (row 0, counted from 0): "maybe" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(eval("x,y,l\n1,2,0\n1,2,2\n", "l"), @r#"diad: label column "l", line 3, row 1: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(eval("x,y,l\n1,2,maybe\n", "l"), @r#"diad: label column "l", line 2, row 0: "maybe" is not a label; write 1 for an anomaly and 0 for a normal row"#);
     assert_snapshot!(eval("x,y,l\n1,2,\n1,3,\n", "l"), @r#"diad: label column "l" is empty in all 2 rows; label some of them"#);
     let report = folder.diad(&["report", "model.diad", "t.csv", "--label", "l", "-o", "r.html"]).fails();
-    assert_snapshot!(report, @r#"diad: label column "l", line 2 (row 0, counted from 0): there is no label; write 1 for an anomaly and 0 for a normal row, or leave out rows without a label"#);
+    assert_snapshot!(report, @r#"diad: label column "l", line 2, row 0: there is no label; write 1 for an anomaly and 0 for a normal row, or leave out rows without a label"#);
     assert_snapshot!(eval("x,y,l\n1,2,no\n1,2,no\n", "l"), @r#"diad: label column "l" is 0 in all 2 rows; give a table with both anomalies and normal rows"#);
     assert_snapshot!(eval("x,y,l\n1,2,0\n", "fraud"), @r#"diad: the table has no column "fraud"; its columns are "x", "y", "l""#);
     assert_snapshot!(eval("x,y,l\n1,2,0\n", "x"), @r#"diad: the model was trained with column "x" as a feature; train it again with --label x"#);

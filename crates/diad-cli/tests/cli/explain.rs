@@ -126,7 +126,7 @@ fn tables_and_models_that_do_not_fit() {
     let report = |table| folder.diad(&["report", "model.diad", table, "-o", "r.html", "--strict"]).fails();
     assert_snapshot!(explain("other.csv"), @r#"diad: the table lacks column "x" of the model; if you meant its column "z", rename it; otherwise give a table with all columns the model was trained on"#);
     assert_snapshot!(explain("empty.csv"), @"diad: empty.csv has no rows, only column names; give a table with rows");
-    assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2 (row 0, counted from 0): the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
+    assert_snapshot!(explain("gap.csv"), @r#"diad: column "y", line 2, row 0: the value is missing, but this column had no gaps in training; fill it in or remove the row"#);
     for table in ["other.csv", "empty.csv", "gap.csv"] {
         assert_eq!(explain(table), report(table));
     }

@@ -94,7 +94,7 @@ fn labels_that_cannot_be_learned_from() {
         tune(&folder, &[]).fails()
     };
     assert_snapshot!(with("x,y,label\n1,2,0\n1,3,\n"), @"diad: no row is labelled as an anomaly; label at least one row with 1");
-    assert_snapshot!(with("x,y,label\n1,2,0\n1,2,2\n"), @r#"diad: label column "label", line 3 (row 1, counted from 0): "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
+    assert_snapshot!(with("x,y,label\n1,2,0\n1,2,2\n"), @r#"diad: label column "label", line 3, row 1: "2" is not a label; write 1 for an anomaly and 0 for a normal row"#);
     assert_snapshot!(with("x,y,label\n1,2,1\n"), @"diad: all labelled rows are anomalies; label some normal rows with 0, or add rows with an empty label to stand in for them");
     assert_snapshot!(with("x,label\n1,1\n2,0\n"), @r#"diad: the table lacks column "y" of the model; give a table with all columns the model was trained on"#);
     assert_snapshot!(with("x,y\n1,1\n"), @r#"diad: the table has no column "label"; its columns are "x", "y""#);
