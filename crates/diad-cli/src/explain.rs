@@ -165,12 +165,12 @@ impl Told<'_> {
 
     fn text(&self, terms: usize, threshold: f32, counterfactuals: &[Vec<Counterfactual>]) -> String {
         let mut text = String::new();
-        for row in 0..self.asked.numbers.len() {
+        for (row, found) in counterfactuals.iter().enumerate() {
             if row > 0 {
                 text.push('\n');
             }
             self.row(&mut text, row, terms);
-            self.ways_out(&mut text, row, threshold, &counterfactuals[row]);
+            self.ways_out(&mut text, row, threshold, found);
         }
         if !self.asked.offered.is_empty() {
             let _ = writeln!(text, "\n{}", self.asked.offered.trim_start());
