@@ -1,10 +1,10 @@
 """Rivals that need no accelerator, one process a core, each run a line as soon as it is done.
 
-    python classic.py OUT.csv PACKED SECONDS --methods lof,ocsvm,mcd,rrcf,iforest,copod,pca,knn [--sets A,B] [--noise 50] [--seeds 3] [--processes 2]
+    python classic.py OUT.csv DATA SECONDS --methods lof,ocsvm,mcd,rrcf,iforest,copod,pca,knn [--sets A,B] [--noise 50] [--seeds 3] [--processes 2]
 
 LOF, one-class SVM, robust covariance (MCD), isolation forest and nearest neighbours are scikit-learn's, COPOD and PCA PyOD's, and RRCF is the
-package rrcf (which wants setuptools below 81). With --noise so many columns, uniform on [-1, 1], are added to the columns, which are on
-[-1, 1] too. What is in OUT.csv is not done again.
+package rrcf (which wants setuptools below 81). DATA has packed files (`pack.py`), whose columns are on [-1, 1], or Parquet files, whose columns
+are taken as they come. With --noise so many columns, uniform on [-1, 1], are added. What is in OUT.csv is not done again.
 """
 
 import os
@@ -17,10 +17,22 @@ import time
 import warnings
 
 import numpy as np
-from unpack import load
+import unpack
 
 # Methods that draw nothing at random, so that one seed says all.
 FIXED = ("copod", "pca", "knn")
+
+
+def load(path):
+    """The rows and their labels."""
+    if path.endswith(".npz"):
+        x, y = unpack.load(path)
+        return x.astype(np.float64), y
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    columns = [table[name].to_numpy().astype(float) for name in table.column_names if name != "label"]
+    return np.column_stack(columns), table["label"].to_numpy()
 
 
 def sample(x, most, seed):
@@ -73,7 +85,7 @@ def pca(x, seed):
 
 
 def rrcf(x, seed):
-    """Trees of 256 rows, at least 100, each row in at least four: the mean displacement of a row over its trees."""
+    """Trees of 256 rows, each row in 20 of them, or in four where there are many rows: its mean displacement."""
     warnings.simplefilter("ignore")
     import rrcf as package
 
@@ -81,7 +93,7 @@ def rrcf(x, seed):
     count, size = len(x), min(256, len(x))
     parts = count // size
     total, times = np.zeros(count), np.zeros(count)
-    for _ in range(max(4, -(-100 // parts))):
+    for _ in range(20 if count <= 20_000 else 4):
         for rows in random.choice(count, (parts, size), replace=False):
             tree = package.RCTree(x[rows], index_labels=rows, random_state=random.randint(2**31))
             for leaf in tree.leaves:
@@ -98,10 +110,10 @@ def work(job):
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     path, method, seed, noise = job
-    name = os.path.basename(path)[:-4].replace("adbench_", "adbench/")
+    name = os.path.splitext(os.path.basename(path))[0].replace("adbench_", "adbench/")
     x, y = load(path)
     if noise:
-        x = np.hstack([x, np.random.RandomState(1000 + seed).uniform(-1, 1, (len(x), noise)).astype(np.float32)])
+        x = np.hstack([x, np.random.RandomState(1000 + seed).uniform(-1, 1, (len(x), noise))])
         name += f" + {noise}"
     began = time.time()
     try:
@@ -115,7 +127,7 @@ def work(job):
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("out")
-    asked.add_argument("packed")
+    asked.add_argument("data")
     asked.add_argument("seconds", type=float)
     asked.add_argument("--methods", required=True)
     asked.add_argument("--sets", default="")
@@ -128,15 +140,17 @@ def main():
     if os.path.exists(given.out):
         with open(given.out, newline="") as file:
             done = {tuple(line[:3]) for line in csv.reader(file)}
-    files = [f"{name}.npz" for name in given.sets.split(",")] if given.sets else os.listdir(given.packed)
-    files.sort(key=lambda file: os.path.getsize(f"{given.packed}/{file}"))
+    names = given.sets.split(",") if given.sets else []
+    there = os.listdir(given.data)
+    files = [file for file in there if os.path.splitext(file)[0] in names] if names else there
+    files.sort(key=lambda file: os.path.getsize(f"{given.data}/{file}"))
     jobs = []
     for file in files:
-        name = file[:-4].replace("adbench_", "adbench/") + (f" + {given.noise}" if given.noise else "")
+        name = os.path.splitext(file)[0].replace("adbench_", "adbench/") + (f" + {given.noise}" if given.noise else "")
         for method in given.methods.split(","):
             for seed in range(1 if method in FIXED and not given.noise else given.seeds):
                 if (name, method, str(seed)) not in done:
-                    jobs.append((f"{given.packed}/{file}", method, seed, given.noise))
+                    jobs.append((f"{given.data}/{file}", method, seed, given.noise))
     with open(given.out, "a", newline="") as out, mp.Pool(given.processes) as pool:
         lines = csv.writer(out)
         runs = pool.imap_unordered(work, jobs)
