@@ -2,6 +2,7 @@
 
 mod browser;
 mod deny;
+mod links;
 mod python;
 mod site;
 mod wheel;
@@ -23,7 +24,7 @@ Commands:
   python    Build the Python package into a new virtual environment and test it there, and exports in other programs
   engines   Test the Python package in Spark, on a cluster of this machine, and in DuckDB; needs Java
   wheel     Build the Python package as it is published, and test it without Rust; with --no-test, build only
-  site      Build the documentation as a web site in target/site/html
+  site      Build the documentation as a web site in target/site/html, and check its links
   settings  Write docs/settings.md and the arguments of the Python package from the declared settings
   package   Pack every crate for users as a registry would get it, and build it from there; with --no-verify, pack only
   deny      Look through the licences and advisories of all dependencies, where cargo-deny is installed

@@ -13,7 +13,7 @@ use crate::{PICTURES, cargo, check, find, install_packages, root, target};
 const MATURIN: &str = "maturin>=1.16,<2";
 
 /// What the tests of the package compare it with, and what checks its types.
-pub const TESTED_WITH: [&str; 14] = [
+pub const TESTED_WITH: [&str; 15] = [
     "numpy",
     "pandas",
     "polars",
@@ -23,6 +23,7 @@ pub const TESTED_WITH: [&str; 14] = [
     "scikit-learn>=1.9",
     "pyod",
     "matplotlib",
+    "altair>=5.5",
     "pytest",
     "mypy",
     "nbclient",

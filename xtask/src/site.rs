@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::python::Environment;
-use crate::{cargo, check, root, target};
+use crate::{cargo, check, links, root, target};
 
 const REPOSITORY: &str = "https://github.com/diad-project/diad";
 
@@ -42,6 +42,7 @@ pub fn run() -> Result<()> {
     rust.args(["doc", "--no-deps", "-p", "diad", "-p", "diad-table", "-p", "diad-report"]);
     check(&mut rust, "cargo doc")?;
     copy(&target().join("doc"), &folder.join("html/rust"))?;
+    links::check(&folder.join("html"))?;
     println!("the site is in {}", folder.join("html/index.html").display());
     Ok(())
 }
@@ -66,7 +67,9 @@ fn outward(page: &str) -> String {
         .iter()
         .fold(page.to_owned(), |page, place| {
             let there = format!("]({REPOSITORY}/blob/main/{place}");
-            page.replace(&format!("](../../{place}"), &there).replace(&format!("](../{place}"), &there)
+            (1..=3)
+                .rev()
+                .fold(page, |page, up| page.replace(&format!("]({}{place}", "../".repeat(up)), &there))
         })
 }
 

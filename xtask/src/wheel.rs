@@ -28,7 +28,7 @@ fn build(tools: &Environment) -> Result<PathBuf> {
     let package = root().join("crates/diad-python");
     let command = command(tools)?;
     // What is in this folder is installed beside the interpreter.
-    let data = package.join("diad.data");
+    let data = package.join("diad._diad.data");
     let scripts = data.join("scripts");
     fs::create_dir_all(&scripts).context("cannot make the folder of the command")?;
     let name = command.file_name().context("the command has no name")?;

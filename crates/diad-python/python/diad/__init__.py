@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ._convert import NotFittedError
 from ._detector import DIAD
 from ._diad import __version__
+from ._drift import Drift, ThresholdCurve
 from ._explain import GlobalExplanation, LocalExplanation
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 __all__ = [
     "DIAD",
     "DIADOutlierDetector",
+    "Drift",
     "GlobalExplanation",
     "LocalExplanation",
     "NotFittedError",
+    "ThresholdCurve",
     "__version__",
     "load",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _threshold
 from ._alerts import Alerting
-from ._convert import columns_of, labels_of, not_fitted, seed_of, threads_of, typed_columns, warn, weighted_rows
+from ._convert import columns_of, labels_of, not_fitted, rows_of, seed_of, threads_of, typed_columns, warn, weighted_rows
 from ._diad import Frame, Held, Model, hold, take
 from ._editing import Editing
 from ._explaining import Explaining
@@ -142,7 +142,7 @@ class Base(Alerting, Editing, Explaining):
         seed = seed_of(self.random_state)
         rows, learned, count = None, X, 0
         if sample_weight is not None:
-            count = X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X))
+            count = rows_of(X)
             rows = weighted_rows(sample_weight, count, seed)
             learned = X if rows is None else take(X, rows)
         with Progress(self.verbose, self.callback) as progress:
@@ -167,7 +167,7 @@ class Base(Alerting, Editing, Explaining):
         return [columns_of(getattr(self, role), role) + typed[role] for role in roles]
 
     def _take(self, model: Model, width: int, named: bool) -> None:
-        for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_", "_edits"):
+        for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_", "_edits", "_uncertainty"):
             vars(self).pop(name, None)
         self._model = self._untuned = model
         self.n_features_in_ = width
@@ -229,6 +229,7 @@ class Base(Alerting, Editing, Explaining):
         held_out = None if validation is None else (validation[0], labels_of(validation[1]))
         self._fitted()
         self._unedited("tuning")
+        vars(self).pop("_uncertainty", None)
         self._model, areas = self._untuned.tune(
             X, labels_of(y), dict(settings), seed_of(self.random_state), threads_of(self.n_jobs), held_out
         )
@@ -287,6 +288,11 @@ class Base(Alerting, Editing, Explaining):
 
         The file holds the model, its settings and the names of its columns; not the training scores and not the
         ``contamination``.
+
+        Parameters
+        ----------
+        path
+            The file to write. One that is there is replaced once the new one is whole.
         """
         self._unedited("a model file")
         self._fitted().save(os.fspath(path))
@@ -301,6 +307,11 @@ class Base(Alerting, Editing, Explaining):
             The file.
         **parameters
             Parameters of the class, instead of those in the file: ``contamination``, which is not in the file, above all.
+
+        Returns
+        -------
+        a fitted detector
+            It has no ``decision_scores_`` and no ``labels_``: a file holds no training scores.
         """
         model = Model.load(os.fspath(path))
         detector = cls(**{**restored(model), **parameters})

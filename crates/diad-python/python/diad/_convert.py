@@ -190,6 +190,11 @@ def weighted_rows(weights: Any, rows: int, seed: int) -> Ints | None:
     return drawn
 
 
+def rows_of(X: Any) -> int:
+    """How many rows a table has."""
+    return int(X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X)))
+
+
 class Asked:
     """What a report is asked for."""
 

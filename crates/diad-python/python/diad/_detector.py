@@ -151,6 +151,11 @@ class DIAD(Base):
             A table.
         return_confidence
             Whether :meth:`predict_confidence` is returned, too.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Whole numbers; with ``return_confidence``, a pair of it and the confidences.
         """
         table = self._table(X)
         scores = self._score(table)
@@ -181,6 +186,11 @@ class DIAD(Base):
             ``linear`` takes the lowest training score as 0 and the highest as 1; ``unify`` is that of Kriegel et al. (2011).
         return_confidence
             Whether :meth:`predict_confidence` is returned, too.
+
+        Returns
+        -------
+        array of shape (n_rows, 2)
+            With ``return_confidence``, a pair of it and the confidences.
         """
         scores = self._score(self._table(X))
         if method == "linear":
@@ -202,6 +212,11 @@ class DIAD(Base):
         ----------
         X
             A table.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            From 0 to 1.
         """
         return self._confidence(self._score(self._table(X)))
 
@@ -212,6 +227,11 @@ class DIAD(Base):
         ----------
         X, y
             As for :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            1 for outliers, 0 for all others.
         """
         return self.fit(X, y).labels_
 
@@ -224,6 +244,10 @@ class DIAD(Base):
             A table and its labels.
         scoring : "roc_auc_score" or "prc_n_score"
             The measure.
+
+        Returns
+        -------
+        float
         """
         from pyod.models.base import BaseDetector
 
@@ -240,6 +264,10 @@ class DIAD(Base):
             A table.
         **parameters
             Those of PyOD.
+
+        Returns
+        -------
+        what PyOD returns
         """
         from pyod.models.base import BaseDetector
 
@@ -253,6 +281,10 @@ class DIAD(Base):
         ----------
         **parameters
             Those of PyOD.
+
+        Returns
+        -------
+        what PyOD returns
         """
         from pyod.models.base import BaseDetector
 
@@ -289,6 +321,10 @@ class DIAD(Base):
             Where the picture is saved, if it is to be.
         ax
             Axes to draw on.
+
+        Returns
+        -------
+        axes of matplotlib
         """
         from ._plot import outlier
 
@@ -309,11 +345,31 @@ class DIAD(Base):
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
+        """The parameters by name.
+
+        Parameters
+        ----------
+        deep
+            Ignored: no parameter has parameters of its own.
+
+        Returns
+        -------
+        dictionary
+        """
         return {name: getattr(self, name) for name in self._get_param_names()}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Sets parameters by name."""
+        """Sets parameters by name.
+
+        Parameters
+        ----------
+        **parameters
+            Names and values.
+
+        Returns
+        -------
+        self
+        """
         known = self._get_param_names()
         for name, value in parameters.items():
             if name not in known:

@@ -35,10 +35,11 @@ class Editing:
         def _refreshed(self) -> None: ...
 
     def _terms(self) -> Terms:
-        return Terms(self._fitted(), vars(self).get("_edits"))
+        return Terms(self._fitted(), vars(self).get("_edits"), vars(self).get("_uncertainty"))
 
     def _edited(self, edits: Edits) -> Self:
         self._edits = edits
+        vars(self).pop("_uncertainty", None)
         self._refreshed()
         return self
 
@@ -124,7 +125,12 @@ class Editing:
         return self._edited(edits.curved(place, np.asarray(axis["values"]), ways[bool(increasing)]))
 
     def copy(self) -> Self:
-        """A copy whose changes do not change this detector."""
+        """A copy whose changes do not change this detector.
+
+        Returns
+        -------
+        a detector
+        """
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         return other

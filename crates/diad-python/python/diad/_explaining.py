@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._convert import Asked, known_labels, labels_of, threads_of, write_whole
+from ._convert import Asked, known_labels, labels_of, rows_of, seed_of, threads_of, write_whole
+from ._drift import Drift, ThresholdCurve
 from ._explain import GlobalExplanation, LocalExplanation
+from ._uncertainty import estimated, refitted
 
 if TYPE_CHECKING:
     from typing import Literal
 
+    from typing_extensions import Self
+
     from ._diad import Model
     from ._terms import Terms
-    from ._types import Counterfactual, Floats, Labels, Next, Path, Row, Table
+    from ._types import Counterfactual, Floats, Labels, Next, Path, Row, Seed, Table
+    from ._uncertainty import Uncertainty
 
 
 class Explaining:
     """Terms, importances, explanations and reports of a fitted detector."""
 
     n_jobs: int | None
+    random_state: Seed
 
     if TYPE_CHECKING:
-
+        _model: Model
         _untuned: Model
+        _uncertainty: Uncertainty
 
         def _fitted(self) -> Model: ...
         def _terms(self) -> Terms: ...
         def _table(self, X: Table) -> Any: ...
+        def _score(self, X: Any) -> Floats: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def _ordinary(self) -> float: ...
 
     # What the model looks at.
@@ -126,6 +136,10 @@ class Explaining:
         ----------
         name
             What the explanation is called where it is shown.
+
+        Returns
+        -------
+        GlobalExplanation
         """
         return GlobalExplanation(self._terms(), name)
 
@@ -140,10 +154,65 @@ class Explaining:
             Their labels, if they are known: 1 for an anomaly, 0 for a normal row.
         name
             What the explanation is called where it is shown.
+
+        Returns
+        -------
+        LocalExplanation
         """
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
         labels = None if y is None else labels_of(y)
         return LocalExplanation(self._terms(), self._table(X), labels, name, index, self._ordinary())
+
+    def estimate_uncertainty(
+        self, X: Table, y: Labels | None = None, *, fits: int = 5, by: Literal["folds", "seeds"] = "folds"
+    ) -> Self:
+        """Estimates how sure the shape and the importance of each term are, by how much they differ from fit to fit.
+
+        Explanations then have bounds: a standard deviation over the fits below and above, in plots, in ``data()`` and for InterpretML. Neither
+        the model nor any score changes. It takes as long as so many fits.
+
+        Parameters
+        ----------
+        X
+            The training table.
+        y
+            The labels, if the detector has learned from any.
+        fits
+            How many models are fitted, 2 or more.
+        by : "folds" or "seeds"
+            Whether each leaves out a part of the rows, or has another seed. Folds say what another sample of rows might change, seeds what
+            chance in the training does.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from diad import DIAD
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> detector = DIAD(steps=50, trees=10).fit(X).estimate_uncertainty(X, fits=3)
+        >>> shape = detector.explain_global().data("x0")
+        >>> bool((shape["lower_bounds"] <= shape["scores"]).all())
+        True
+        """
+        if by not in ("folds", "seeds"):
+            raise ValueError(f"by is {by!r}, but it must be 'folds' or 'seeds'")
+        if isinstance(fits, bool) or not isinstance(fits, (int, np.integer)) or fits < 2:
+            raise ValueError(f"fits is {fits!r}, but it must be a whole number, 2 or more")
+        self._fitted()
+        self._unedited("the estimate of uncertainty")
+        seed = seed_of(self.random_state)
+        parameters = {**self.get_params(deep=False), "verbose": False, "callback": None}
+
+        def fresh(other: int) -> Any:
+            return type(self)(**{**parameters, "random_state": seed + other})
+
+        labels = None if y is None else labels_of(y)
+        models = refitted(fresh, self._table(X), rows_of(X), labels, int(fits), by)
+        self._uncertainty = estimated(self._terms(), models)
+        return self
 
     def counterfactual(self, row: Row, threshold: float | None = None) -> list[Counterfactual]:
         """The smallest changes of one or two columns that bring the score of a row below a threshold.
@@ -201,6 +270,55 @@ class Explaining:
             {"row": row, "score": score, "expected": expected, "reason": reason}
             for row, score, expected, reason in found
         ]
+
+    def drift(self, X: Table) -> Drift:
+        """What has changed in a table since the training: by term, by column, and in the scores. The training table is not needed.
+
+        Parameters
+        ----------
+        X
+            The new rows.
+
+        Returns
+        -------
+        Drift
+            With ``verdict``, ``data()``, ``to_pandas()`` and ``plot()``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from diad import DIAD
+        >>> X = np.random.default_rng(0).normal(size=(900, 3))
+        >>> detector = DIAD(steps=50, trees=10).fit(X)
+        >>> detector.drift(X).verdict, detector.drift(X + [2, 0, 0]).verdict
+        ('same', 'large')
+        """
+        model = self._fitted()
+        told: dict[str, Any] = json.loads(model.drift([model.count_drift([self._table(X)])]))
+        return Drift(told)
+
+    def threshold_curve(self, X: Table | None = None, y: Labels | None = None) -> ThresholdCurve:
+        """How many rows are outliers at which threshold.
+
+        Parameters
+        ----------
+        X
+            The rows; those of the training, if none are given.
+        y
+            Their labels, for precision and recall: 1 an anomaly, 0 a normal row, -1 or NaN where nothing is known.
+
+        Returns
+        -------
+        ThresholdCurve
+            With ``to_pandas()`` and ``plot()``.
+        """
+        scores = vars(self).get("decision_scores_") if X is None else self._score(self._table(X))
+        if scores is None:
+            raise ValueError("there are no training scores; give a table: threshold_curve(X)")
+        labels = None if y is None else labels_of(y)
+        if labels is not None and len(labels) != len(scores):
+            raise ValueError(f"there are {len(labels)} labels for {len(scores)} rows")
+        return ThresholdCurve(scores, labels, self._ordinary())
 
     def report(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ._explain import GlobalExplanation, LocalExplanation
-    from ._types import Floats
+    from ._types import Floats, Shape
 
 
 def edges(values: Floats) -> Floats:
@@ -16,12 +16,12 @@ def edges(values: Floats) -> Floats:
     return np.concatenate([values[:1], (values[1:] + values[:-1]) / 2, values[-1:]])
 
 
-def binned(shape: dict[str, Any], axis: int) -> list[Any]:
+def binned(shape: Shape, axis: int) -> list[Any]:
     """What InterpretML names along an axis: categories, or the edges of bins."""
     return list(shape["words"][axis]) if shape["categorical"][axis] else edges(shape["values"][axis]).tolist()
 
 
-def of_shape(shape: dict[str, Any], reach: tuple[float, float]) -> dict[str, Any]:
+def of_shape(shape: Shape, reach: tuple[float, float]) -> dict[str, Any]:
     """The shape of one term."""
     if shape["type"] == "interaction":
         left, right = binned(shape, 0), binned(shape, 1)
@@ -38,13 +38,13 @@ def of_shape(shape: dict[str, Any], reach: tuple[float, float]) -> dict[str, Any
         "names": binned(shape, 0),
         "scores": shape["scores"],
         "scores_range": reach,
-        "upper_bounds": None,
-        "lower_bounds": None,
+        "upper_bounds": shape["upper_bounds"],
+        "lower_bounds": shape["lower_bounds"],
         "density": spread,
     }
 
 
-def kind_of(shape: dict[str, Any]) -> str:
+def kind_of(shape: Shape) -> str:
     """What InterpretML calls a term."""
     if shape["type"] == "interaction":
         return "interaction"

@@ -1,4 +1,4 @@
-"""Plots by matplotlib, which is imported when one is drawn."""
+"""Plots by matplotlib, which is imported when one is drawn. ``_charts`` has the same by Altair."""
 
 from __future__ import annotations
 
@@ -11,16 +11,32 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ._detector import DIAD
+    from ._drift import ThresholdCurve
     from ._types import Floats, Table
 
 #: Colours of what raises and what lowers a score, of an earlier model, and of how rows are spread.
 RAISES, LOWERS, EARLIER, SPREAD = "tab:red", "tab:blue", "0.55", "0.88"
-#: Categories beyond which their names are slanted, and those that are drawn at most.
-SLANTED, MOST_CATEGORIES = 5, 30
+#: Categories beyond which their names are slanted, upright, and those that are drawn at most.
+SLANTED, CROWDED, MOST_CATEGORIES = 5, 15, 30
 #: Characters of a name in one line.
 WIDTH = 28
 #: Rows that stand for a whole table.
 SAMPLE = 2000
+
+
+def drawer(backend: str, ax: Axes | None) -> Any:
+    """The module that draws."""
+    if backend == "matplotlib":
+        from . import _plot
+
+        return _plot
+    if backend != "altair":
+        raise ValueError(f"backend is {backend!r}, but it must be 'matplotlib' or 'altair'")
+    if ax is not None:
+        raise ValueError("ax is for matplotlib; leave it out where Altair draws")
+    from . import _charts
+
+    return _charts
 
 
 def axes_of(ax: Axes | None) -> Axes:
@@ -47,11 +63,13 @@ def colours(values: Floats) -> list[str]:
     return [RAISES if value > 0 else LOWERS for value in values]
 
 
-def bars(ax: Axes | None, names: list[str], values: Floats, label: str, title: str) -> Axes:
+def bars(
+    ax: Axes | None, names: list[str], values: Floats, label: str, title: str, deviations: Floats | None = None
+) -> Axes:
     """Bars from left to right, the first at the top; red raises the score and blue lowers it."""
     ax = axes_of(ax)
     places = np.arange(len(names))[::-1]
-    ax.barh(places, values, color=colours(values))
+    ax.barh(places, values, color=colours(values), xerr=deviations, ecolor="0.3", capsize=2)
     ax.set_yticks(places, [wrapped(name) for name in names])
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel(label)
@@ -93,7 +111,10 @@ def waterfall(
     if threshold is not None:
         ax.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label="threshold")
         ax.legend(loc="best")
-    ax.margins(x=0.12)
+    # Room for the numbers beside the bars.
+    low, high = min(lefts.min(), (lefts + steps).min()), max(lefts.max(), (lefts + steps).max())
+    low, high = (low, high) if threshold is None else (min(low, threshold), max(high, threshold))
+    ax.set_xlim(low - 0.04 * (high - low), high + 0.16 * (high - low))
     ax.set_yticks(places, [wrapped(label) for label in labels])
     ax.set_xlabel("score")
     ax.set_title(plain(title))
@@ -126,6 +147,8 @@ def line(ax: Axes | None, data: dict[str, Any], before: dict[str, Any] | None) -
     parts = np.linspace(0, 1, len(density) + 1)
     behind(ax, parts[:-1], density, np.diff(parts), "edge")
     style = "o-" if len(positions) <= 16 else "-"
+    if data["lower_bounds"] is not None:
+        ax.fill_between(positions, data["lower_bounds"], data["upper_bounds"], color=RAISES, alpha=0.2, linewidth=0)
     if before is not None:
         ax.plot(before["positions"][0], before["scores"], style, color=EARLIER, markersize=4, label="before")
     ax.plot(positions, scores, style, color=RAISES, markersize=4, label="after")
@@ -148,7 +171,8 @@ def categories(ax: Axes | None, data: dict[str, Any], before: dict[str, Any] | N
     places = np.arange(shown)
     behind(ax, places, density[:shown], 0.9, "center")
     if before is None:
-        ax.bar(places, scores[:shown], 0.5, color=colours(scores[:shown]))
+        spread = None if data["lower_bounds"] is None else (data["upper_bounds"] - scores)[:shown]
+        ax.bar(places, scores[:shown], 0.5, color=colours(scores[:shown]), yerr=spread, ecolor="0.3", capsize=3)
     else:
         known = dict(zip(before["words"][0], before["scores"], strict=True))
         ax.bar(places - 0.2, [known.get(word, 0.0) for word in words[:shown]], 0.4, color=EARLIER, label="before")
@@ -164,6 +188,8 @@ def named(ax: Axes, words: list[str]) -> None:
     """Categories along the axis, slanted where they are many or long."""
     slanted = len(words) > SLANTED or any(len(word) > 10 for word in words)
     style: Any = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    if len(words) > CROWDED:
+        style = {"rotation": 90, "fontsize": 7}
     ax.set_xticks(range(len(words)), [plain(word if len(word) <= WIDTH else word[: WIDTH - 1] + "…") for word in words], **style)
 
 
@@ -180,10 +206,60 @@ def surface(ax: Axes | None, data: dict[str, Any]) -> Axes:
         elif axis == 0:
             named(ax, data["words"][0])
         else:
-            setter(range(len(data["words"][1])), [plain(word) for word in data["words"][1]])
+            size: Any = {"fontsize": 7} if len(data["words"][1]) > CROWDED else {}
+            setter(range(len(data["words"][1])), [plain(word) for word in data["words"][1]], **size)
     ax.set_title(plain(" × ".join(data["names"])))
     ax.set_xlabel(plain(data["names"][0]))
     ax.set_ylabel(plain(data["names"][1]))
+    return ax
+
+
+#: Colours of verdicts.
+VERDICTS = {"same": "0.7", "small": "tab:olive", "moderate": "tab:orange", "large": "tab:red"}
+
+
+def drift(ax: Axes | None, of: str, shown: list[dict[str, Any]], title: str) -> Axes:
+    """Shifts of terms with their intervals, or the shares of rows that lie elsewhere."""
+    ax = axes_of(ax)
+    places = np.arange(len(shown))[::-1]
+    shades = [VERDICTS[one["verdict"]] for one in shown]
+    if of == "terms":
+        for place, one, shade in zip(places, shown, shades, strict=True):
+            low, high = one["interval"]
+            ax.plot([low, high], [place, place], color=shade, linewidth=2)
+            ax.plot([one["shift"]], [place], "o", color=shade)
+        ax.axvline(0, color="black", linewidth=0.8)
+        ax.set_xlabel("shift of the mean, in standard deviations of the training")
+    else:
+        ax.barh(places, [100 * one["moved"] for one in shown], color=shades)
+        ax.set_xlabel("rows that lie elsewhere, in %")
+    ax.set_yticks(places, [wrapped(one["term" if of == "terms" else "column"]) for one in shown])
+    ax.set_ylim(-0.6, max(len(shown), 1) - 0.4)
+    for verdict in [verdict for verdict in VERDICTS if any(one["verdict"] == verdict for one in shown)]:
+        ax.plot([], [], "o", color=VERDICTS[verdict], label=verdict)
+    ax.legend(loc="best", title="change")
+    ax.set_title(plain(title))
+    return ax
+
+
+def threshold_curve(ax: Axes | None, curve: ThresholdCurve) -> Axes:
+    """The share of rows at or above each threshold, and precision and recall."""
+    ax = axes_of(ax)
+    if curve.precision is None or curve.recall is None:
+        ax.step(curve.thresholds, 100 * curve.shares, where="pre", color=LOWERS)
+        ax.set_yscale("log")
+        ax.set_ylabel("rows that are outliers, in %")
+    else:
+        for values, colour, label in ((curve.shares, LOWERS, "share of rows"), (curve.precision, RAISES, "precision"), (curve.recall, "tab:green", "recall")):
+            ax.step(curve.thresholds, 100 * values, where="pre", color=colour, label=label)
+        ax.set_ylabel("%")
+        ax.set_ylim(0, 103)
+    above = int((curve.thresholds > curve.threshold).sum())
+    rows = int(curve.alerts[above - 1]) if above else 0
+    ax.axvline(curve.threshold, color="black", linewidth=0.8, linestyle="--", label=f"threshold: {rows:,} rows")
+    ax.legend(loc="best")
+    ax.set_xlabel("score from which on rows are outliers")
+    ax.set_title("Outliers by threshold")
     return ax
 
 

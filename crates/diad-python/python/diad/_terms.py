@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ._diad import Model
     from ._types import Floats
+    from ._uncertainty import Uncertainty
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Edits:
 class Terms:
     """The terms of a model with edits: what scores are the sum of."""
 
-    def __init__(self, model: Model, edits: Edits | None = None) -> None:
-        self.model, self.edits = model, edits or Edits()
+    def __init__(self, model: Model, edits: Edits | None = None, uncertainty: Uncertainty | None = None) -> None:
+        self.model, self.edits, self.uncertainty = model, edits or Edits(), uncertainty
 
     @cached_property
     def _whole(self) -> tuple[float, list[tuple[str, list[int], float]]]:
@@ -126,6 +127,7 @@ class Terms:
         shape["values"] = shape["values"] * factor
         if shape["missing"] is not None:
             shape["missing"] = (shape["missing"][0], shape["missing"][1] * factor)
+        shape["deviation"] = None if self.uncertainty is None else self.uncertainty.of_shape(self._found[place][0], shape)
         return shape
 
 

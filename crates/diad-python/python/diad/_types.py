@@ -36,6 +36,8 @@ Labels: TypeAlias = npt.ArrayLike
 Weights: TypeAlias = npt.ArrayLike
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
+Backend: TypeAlias = Literal["matplotlib", "altair"]
+Interactions: TypeAlias = int | Sequence[tuple[str | int, str | int]]
 Path: TypeAlias = str | PathLike[str]
 Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 Preset: TypeAlias = Literal["default", "paper"]
@@ -72,6 +74,33 @@ class Next(TypedDict):
     score: float
     expected: float
     reason: str
+
+
+class GlobalData(TypedDict):
+    """The terms of a model and their importances."""
+
+    type: str
+    names: list[str]
+    scores: Floats
+    deviations: Floats | None
+    intercept: float
+
+
+class Shape(TypedDict):
+    """The shape of a term; see :meth:`diad.GlobalExplanation.data`."""
+
+    type: str
+    names: list[str]
+    values: list[Floats]
+    words: list[list[str]]
+    positions: list[Floats]
+    ticks: list[list[tuple[float, str]]]
+    categorical: list[bool]
+    density: list[Floats]
+    scores: Floats
+    lower_bounds: Floats | None
+    upper_bounds: Floats | None
+    missing: tuple[float, float] | None
 
 
 class Extra(TypedDict):

@@ -93,6 +93,10 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
         ----------
         X
             A table.
+
+        Returns
+        -------
+        array of shape (n_rows,)
         """
         return -self._score(self._table(X))
 
@@ -103,6 +107,10 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
         ----------
         X
             A table.
+
+        Returns
+        -------
+        array of shape (n_rows,)
         """
         return self.score_samples(X) - self.offset_
 
@@ -113,6 +121,11 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
         ----------
         X
             A table.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Whole numbers.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
