@@ -87,8 +87,47 @@ fn read(page: &Path) -> Result<String> {
 
 /// The values of an attribute.
 fn values<'a>(html: &'a str, attribute: &'a str) -> impl Iterator<Item = String> + 'a {
-    html.split(attribute).skip(1).filter_map(|rest| rest.split('"').next()).map(|value| {
-        let plain = value.replace("&amp;", "&").replace("&#34;", "\"").replace("&quot;", "\"");
-        plain.replace("%20", " ").replace("%C3%97", "×")
-    })
+    html.split(attribute)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .map(|value| decoded(&value.replace("&amp;", "&").replace("&#34;", "\"").replace("&quot;", "\"")))
+}
+
+/// A link whose bytes are not written as % and two digits.
+fn decoded(link: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), link.as_bytes());
+    while let [first, others @ ..] = rest {
+        let digits = others.get(..2).filter(|_| *first == b'%').and_then(|two| std::str::from_utf8(two).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &others[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = others;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dead_links_are_found() {
+        let site = std::env::temp_dir().join(format!("diad-links-{}", std::process::id()));
+        fs::create_dir_all(site.join("other")).unwrap();
+        fs::write(site.join("other/index.html"), "<h1 id=\"größe\"></h1><a href=\"../\">up</a>").unwrap();
+        let write = |links: &str| fs::write(site.join("index.html"), links).unwrap();
+        write("<a href=\"other/#gr%C3%B6%C3%9Fe\">there</a> <a href=\"https://example.org/none\">out</a>");
+        check(&site).unwrap();
+        for dead in ["other/#none", "none.html", "/none/"] {
+            write(&format!("<a href=\"{dead}\">there</a>"));
+            assert!(check(&site).unwrap_err().to_string().contains(dead));
+        }
+        fs::remove_dir_all(site).unwrap();
+    }
 }

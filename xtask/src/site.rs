@@ -29,7 +29,10 @@ pub fn run() -> Result<()> {
         fs::remove_dir_all(&pages).context("cannot remove the earlier pages")?;
     }
     copy(&root().join("docs"), &pages)?;
-    fs::copy(root().join("CHANGELOG.md"), pages.join("changelog.md"))?;
+    // It is beside the folder of the pages, and becomes one of them.
+    let changes = fs::read_to_string(root().join("CHANGELOG.md")).context("cannot read the changelog")?;
+    fs::write(pages.join("changelog.md"), changes.replace("](docs/", "]("))
+        .context("cannot write the changelog")?;
     let environment = Environment::new(&folder.join("venv"))?;
     environment.install(&[&["maturin>=1.16,<2", "scikit-learn>=1.9"], &TOOLS[..]].concat())?;
     // The settings stand in docstrings only once the package is imported.
