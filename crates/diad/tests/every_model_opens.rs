@@ -160,6 +160,36 @@ fn of_small_tables() {
     }
 }
 
+/// Two to eight rows of few values, among which any symmetry occurs.
+#[test]
+fn of_tiny_tables() {
+    let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(7));
+    let (mut fitted, what) = (0, "a tiny table");
+    for _ in 0..600 {
+        let rows = 2 + random.below(7) as usize;
+        let mut column = || -> Vec<f64> {
+            let kinds = 2 + random.below(3);
+            (0..rows)
+                .map(|_| random.below(kinds + 1) as f64)
+                .map(|v| if v == 0.0 { f64::NAN } else { v })
+                .collect()
+        };
+        let texts =
+            column().iter().map(|v| (!v.is_nan()).then(|| ["x", "y", "z", "u", "v"][*v as usize])).collect();
+        let columns = vec![Values::Numbers(column()), Values::Texts(texts)];
+        let table = Table::of(vec!["a".into(), "b".into()], columns).unwrap();
+        match quick(random.below(1000)).fit(&table) {
+            Ok(detector) => check(&detector, &table, what),
+            Err(error) => {
+                assert!(matches!(error, Error::AllConstant | Error::AllLeftOut { .. }), "{error}");
+                continue;
+            }
+        }
+        fitted += 1;
+    }
+    assert!(fitted > 300, "{fitted}");
+}
+
 #[test]
 fn of_tables_larger_than_the_sample_of_the_survey() {
     for (seed, rows) in (100..).zip([20_001, 30_000, 65_537, 100_000, 150_000, 200_000]) {

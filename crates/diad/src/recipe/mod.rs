@@ -20,6 +20,8 @@ const PARTS: [&dyn Part; 4] = [&Trees, &Tails, &Isolation, &Surprise];
 /// for the part to count in full.
 const TOP: f64 = 0.05;
 const AGREED: f64 = 0.05;
+/// The least trust in a part: next to nothing, but enough for tails to go on rising beyond the training range.
+const LEAST: f64 = 1e-3;
 /// A value so many ranges beyond the training range scores above the given share of the training rows.
 const FAR: f64 = 10.0;
 const ABOVE: f64 = 0.99;
@@ -69,8 +71,8 @@ fn put_together(
         let mut scores = vec![0.0; rows.rows()];
         detector.score_encoded(&rows, &mut scores);
         let (mean, deviation) = mean_and_deviation(&scores);
-        // A part that says the same of all rows says nothing.
-        if deviation > 1e-9 {
+        // A part that says the same of all rows, but for rounding, says nothing.
+        if deviation > f64::max(1e-9, 1e-6 * mean.abs()) {
             let scale = deviation.max(part.least_deviation());
             let standard = |score: &mut f32| *score = ((f64::from(*score) - mean) / scale) as f32;
             scores.iter_mut().for_each(standard);
@@ -127,10 +129,9 @@ fn trust(made: &[Made], rows: usize) -> Vec<f64> {
         let others: Vec<usize> = (0..made.len()).filter(|&other| other != part).collect();
         let usual = median(others.iter().map(|&other| skewed[other]).collect()).max(f64::MIN_POSITIVE);
         let agreements = others.iter().map(|&other| agreement(&highest[part], &highest[other]));
-        agreements.fold(skewed[part] / usual, f64::max).clamp(0.0, 1.0)
+        agreements.fold(skewed[part] / usual, f64::max).clamp(LEAST, 1.0)
     };
-    let trust: Vec<f64> = (0..made.len()).map(counts).collect();
-    if trust.iter().all(|&trust| trust == 0.0) { vec![1.0; made.len()] } else { trust }
+    (0..made.len()).map(counts).collect()
 }
 
 /// The median of some numbers, 0 if there are none.

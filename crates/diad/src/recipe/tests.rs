@@ -120,7 +120,7 @@ fn a_part_turned_over_or_of_noise_counts_less() {
     let turned: Vec<f32> = scores.iter().map(|score| -score).collect();
     let made = [scores, near, other, turned].map(made);
     let found = trust(&made, 4000);
-    assert_eq!((found[0], found[1], found[3]), (1.0, 1.0, 0.0));
+    assert_eq!((found[0], found[1], found[3]), (1.0, 1.0, LEAST));
     assert!(found[2] < 0.75, "{found:?}");
 }
 
@@ -131,8 +131,14 @@ fn a_part_that_alone_singles_out_a_few_rows_counts_in_full() {
     let few: Vec<f32> = (0..4000).map(|row| if row % 400 == 0 { 20.0 } else { -0.05 }).collect();
     let found = trust(&[made(noise), made(few.clone())], 4000);
     assert!(found[0] < 0.5 && found[1] == 1.0, "{found:?}");
-    let turned = few.iter().map(|score| -score).collect();
-    assert_eq!(trust(&[made(turned)], 4000), [1.0], "the only part counts");
+}
+
+#[test]
+fn a_part_that_no_other_trusts_is_there_and_a_part_alone_counts() {
+    let scores: Vec<f32> = (0..4000).map(|row| if row % 400 == 0 { -20.0 } else { 0.05 }).collect();
+    let summand = |part: Made| add_up(vec![part], 4000).0.parts.remove(0);
+    let spread = middle_and_spread(&scores).1;
+    assert!((f64::from(summand(made(scores)).factor) * spread - 1.0).abs() < 1e-6);
 }
 
 fn made(scores: Vec<f32>) -> Made {
