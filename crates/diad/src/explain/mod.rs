@@ -50,6 +50,7 @@ use crate::score::purify;
 pub use axis::{Axis, Tick};
 pub use change::{Change, Comparison, compare};
 pub use local::Contributions;
+use reasons::Sentences;
 pub use reasons::{Reason, Reasons};
 pub use shape::{FEW_ROWS, Line, Surface};
 pub use what_if::{Counterfactual, Replacement};
@@ -107,6 +108,8 @@ pub struct Explainer<'a> {
     spaces: Spaces<Workspace>,
     /// The terms of a compiled score, ready to be looked up.
     compiled: Option<Terms>,
+    /// Sentences about values that came up before.
+    sentences: Sentences,
 }
 
 impl<'a> Explainer<'a> {
@@ -130,6 +133,7 @@ impl<'a> Explainer<'a> {
             intercept: -detector.shift(),
             spaces: Spaces::default(),
             compiled: None,
+            sentences: Sentences::default(),
         };
         explainer.margins = explainer.counted_margins();
         // Compiled scores are made of purified terms.

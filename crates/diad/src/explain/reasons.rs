@@ -1,5 +1,8 @@
 //! The reasons for scores, as sentences.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use super::{Contributions, Explainer};
 use crate::Result;
 use crate::encode::Oddities;
@@ -18,6 +21,29 @@ pub struct Reason {
     /// A sentence without its full stop, such as "TSH = 0.53, higher than 99.7 % of rows". Names and categories stand in it
     /// as they are in the table.
     pub text: String,
+}
+
+/// Sentences that are remembered from table to table, about: what was said last is forgotten when there are more.
+const REMEMBERED: usize = 1 << 16;
+
+/// What a sentence is about: a term, and the bits of the values of its columns.
+type About = (usize, [u64; 2]);
+
+/// Sentences that were made before: rows of a large table say the same things again and again.
+#[derive(Debug, Default)]
+pub(super) struct Sentences(Mutex<HashMap<About, String>>);
+
+impl Sentences {
+    /// Those there are; other threads find none meanwhile.
+    fn take(&self) -> HashMap<About, String> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn put(&self, sentences: HashMap<About, String>) {
+        if sentences.len() <= REMEMBERED {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = sentences;
+        }
+    }
 }
 
 /// Scores of rows and the reasons for each.
@@ -72,15 +98,38 @@ impl Explainer<'_> {
         let mut reasons = Reasons::default();
         let found = self.detector.find(table)?;
         self.contributions_of(&found, &mut reasons.explained);
-        let row = |row: usize| {
-            let reason = |(term, contribution): (usize, f64)| {
-                let columns = self.terms[term].columns.clone();
-                let values: Vec<f64> = columns.iter().map(|&column| found.columns[column][row]).collect();
-                Reason { term, contribution, text: self.describe(term, &values), columns }
-            };
-            raising(reasons.explained.row(row), most).into_iter().map(reason).collect()
+        let raised = parallel::map_indices(table.rows(), &|row| raising(reasons.explained.row(row), most));
+        let about = |row: usize, term: usize| -> About {
+            let mut bits = [0; 2];
+            let columns = self.terms[term].columns.iter();
+            bits.iter_mut()
+                .zip(columns)
+                .for_each(|(bits, &column)| *bits = found.columns[column][row].to_bits());
+            (term, bits)
         };
-        reasons.rows = parallel::map_indices(table.rows(), &row);
+        let mut sentences = self.sentences.take();
+        let mut missing = Vec::new();
+        for (row, raised) in raised.iter().enumerate() {
+            for &(term, _) in raised {
+                let about = about(row, term);
+                sentences.entry(about).or_insert_with(|| {
+                    missing.push(about);
+                    String::new()
+                });
+            }
+        }
+        let made = parallel::map(&missing, &|&(term, bits): &About| {
+            self.describe(term, &bits.map(f64::from_bits)[..self.terms[term].columns.len()])
+        });
+        sentences.extend(missing.into_iter().zip(made));
+        reasons.rows = parallel::map_indices(table.rows(), &|row| {
+            let reason = |&(term, contribution): &(usize, f64)| {
+                let text = sentences[&about(row, term)].clone();
+                Reason { term, contribution, text, columns: self.terms[term].columns.clone() }
+            };
+            raised[row].iter().map(reason).collect()
+        });
+        self.sentences.put(sentences);
         reasons.explained.oddities = self.noted(found, table);
         Ok(reasons)
     }
@@ -106,6 +155,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Params;
+
+    /// Sentences that are remembered are those that would be made anew, also of other tables.
+    #[test]
+    fn sentences_are_those_of_the_row() {
+        let table = |shift: u32| {
+            let x = (0..600).map(|i| f64::from((i + shift) * 37 % 90)).collect();
+            let y =
+                (0..600).map(|i| if i % 7 == 3 { f64::NAN } else { f64::from((i + shift) % 5) }).collect();
+            Table::new(vec!["x".into(), "y".into()], vec![x, y]).unwrap()
+        };
+        let detector = Params::default().with_steps(20).trees(10).fit(&table(0)).unwrap();
+        let explainer = Explainer::new(&detector);
+        for table in [table(0), table(1), table(0)] {
+            let reasons = explainer.reasons(&table, 3).unwrap();
+            assert!(reasons.rows().iter().any(|row| row.len() > 1));
+            for (row, told) in reasons.rows().iter().enumerate() {
+                for reason in told {
+                    let values: Vec<f64> =
+                        reason.columns.iter().map(|&column| table.column(column)[row]).collect();
+                    assert_eq!(reason.text, explainer.describe(reason.term, &values));
+                }
+            }
+        }
+    }
 
     proptest! {
         /// Against sorting all of them.
