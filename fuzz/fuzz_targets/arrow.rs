@@ -8,6 +8,6 @@ fuzz_target!(init: diad_fuzz::begin(), |bytes: &[u8]| -> Corpus {
     if !bytes.starts_with(b"ARROW1") && !bytes.starts_with(&[0xff; 4]) {
         return Corpus::Reject;
     }
-    diad_fuzz::take_in(&Bytes(bytes));
+    diad_fuzz::take_in(&Bytes(bytes), bytes);
     Corpus::Keep
 });

@@ -13,6 +13,8 @@ pub(crate) fn decoded<'a>(format: Format, input: Box<dyn Read + 'a>) -> io::Resu
         #[cfg(feature = "compression")]
         Format::Gzip => Ok(Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(input)))),
         #[cfg(feature = "compression")]
+        Format::Bzip2 => Ok(Box::new(bzip2::read::MultiBzDecoder::new(input))),
+        #[cfg(feature = "compression")]
         Format::Zstd => Ok(Box::new(zstd::stream::read::Decoder::new(input)?)),
         _ => Ok(input),
     }

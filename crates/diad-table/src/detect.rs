@@ -17,6 +17,7 @@ const ROWS: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Gzip,
+    Bzip2,
     Zstd,
     Parquet,
     Arrow,
@@ -36,7 +37,7 @@ pub(crate) fn format(start: &[u8]) -> Format {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
         [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
         [b'P', b'K', 3, 4, ..] => Format::Zip,
-        [b'B', b'Z', b'h', ..] => Format::Other("compressed with bzip2"),
+        [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', ..] => Format::Bzip2,
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
         _ if encoding::utf16(start).is_some() => Format::Utf16,

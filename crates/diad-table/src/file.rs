@@ -18,7 +18,7 @@ use crate::{Error, Reader, Result, Selection, Source, Version};
 const START: u64 = 1 << 16;
 
 /// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow (Feather) or Parquet. All
-/// but Parquet may be compressed with gzip or zstd. The format is detected from the first bytes, not from the name.
+/// but Parquet may be compressed with gzip, bzip2 or zstd. The format is detected from the first bytes, not from the name.
 ///
 /// ```
 /// use diad_table::{FileSource, Selection, Source};
@@ -156,7 +156,7 @@ pub fn read_stream<'a>(
     // A compressed file may hold a compressed file, but not for ever.
     for _ in 0..2 {
         let format = detect::format(&start);
-        if !(compression::IS_READ && matches!(format, Format::Gzip | Format::Zstd)) {
+        if !(compression::IS_READ && matches!(format, Format::Gzip | Format::Bzip2 | Format::Zstd)) {
             break;
         }
         (start, input) = compression::decoded(format, input).and_then(peek).map_err(failed)?;
@@ -191,8 +191,10 @@ pub fn read_stream<'a>(
         }
         Format::Arrow => Ok(Box::new(ArrowReader::stream(text, name, selection)?)),
         Format::Parquet => other("a Parquet file inside another one"),
-        Format::Gzip | Format::Zstd if compression::IS_READ => other("compressed more than twice"),
-        Format::Gzip | Format::Zstd => other("compressed, which this build does not read"),
+        Format::Gzip | Format::Bzip2 | Format::Zstd if compression::IS_READ => {
+            other("compressed more than twice")
+        }
+        Format::Gzip | Format::Bzip2 | Format::Zstd => other("compressed, which this build does not read"),
         Format::Zip => {
             // Where its parts are is said at its end.
             let mut text = text;

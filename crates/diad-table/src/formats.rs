@@ -34,7 +34,7 @@ pub const FORMATS: &str = concat!("a CSV file with a header line, ", beside_csv!
 #[cfg(feature = "parquet")]
 pub const FORMATS_IN_FULL: &str = "\
 CSV files with a header line (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow files
-or streams (Feather), all of these also compressed with gzip or zstd, Excel workbooks (.xlsx), or Parquet files";
+or streams (Feather), all of these also compressed with gzip, bzip2 or zstd, Excel workbooks (.xlsx), or Parquet files";
 /// The formats that are read, with all they may be: a paragraph of help.
 #[cfg(not(feature = "parquet"))]
 pub const FORMATS_IN_FULL: &str = "\

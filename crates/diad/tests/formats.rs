@@ -6,8 +6,9 @@ use diad::table::{FileSource, Source};
 use diad::{Detector, Params};
 
 /// The same rows in every format; `fixtures/make_same.py` writes them.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "same.csv",
+    "same.csv.bz2",
     "same-utf16.csv",
     "same.jsonl",
     "same.xlsx",

@@ -1,6 +1,7 @@
 //! Tables that are written: CSV, JSON Lines, Parquet and Excel workbooks, batch by batch.
 
 mod csv;
+mod digits;
 mod json;
 mod parquet;
 mod xlsx;
@@ -52,8 +53,7 @@ impl Cells<'_> {
     fn put_number(&self, row: usize, out: &mut Vec<u8>) -> Result<Option<Other<'_>>> {
         match self {
             Self::Whole(cells) => out.extend_from_slice(itoa::Buffer::new().format(cells[row]).as_bytes()),
-            // The digits of other crates differ in the last place where two are equally near.
-            Self::Scores(cells) => write!(out, "{}", cells[row])?,
+            Self::Scores(cells) => digits::put(cells[row], out)?,
             Self::Coded(_, texts, codes) => out.extend_from_slice(texts[codes[row] as usize].as_bytes()),
             Self::Words(words, codes) => return Ok(Some(Other::Word(words[codes[row] as usize]))),
             Self::Truths(cells) => return Ok(Some(Other::Truth(cells[row]))),

@@ -76,7 +76,6 @@ fn cases() -> Vec<Case> {
         text("JSON with a number for a row", "{\"a\":1}\n7\n", &[]),
         ("Latin-1 in JSON", b"{\"a\":\"caf\xe9\"}\n".to_vec(), &[]),
         ("an archive", b"PK\x03\x04rest".to_vec(), &[]),
-        ("bzip2", b"BZh91AY".to_vec(), &[]),
         ("xz", b"\xfd7zXZ\0\0".to_vec(), &[]),
         ("a database", b"SQLite format 3\0".to_vec(), &[]),
         ("an Arrow file that is cut off", b"ARROW1\0\0".to_vec(), &[]),
@@ -181,10 +180,10 @@ fn every_bad_table_has_its_sentence() {
     insta::assert_snapshot!(told);
 }
 
-/// Gzip and zstd that are damaged: the words are those of the decoders, so only the rest is compared.
+/// Gzip, bzip2 and zstd that are damaged: the words are those of the decoders, so only the rest is compared.
 #[test]
 fn damaged_compression_is_an_error() {
-    for content in [&b"\x1f\x8b\x08\x00rest"[..], b"\x28\xb5\x2f\xfdrest"] {
+    for content in [&b"\x1f\x8b\x08\x00rest"[..], b"BZh91AY&SYrest", b"\x28\xb5\x2f\xfdrest"] {
         let folder = Folder::new();
         folder.write("t.csv", content);
         let sentence = folder.fit(&["t.csv", "-o", "m.diad"]).fails();

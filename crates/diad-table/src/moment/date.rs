@@ -96,6 +96,10 @@ pub(super) fn date<'a, 'b>(tokens: &'b [Token<'a>]) -> Option<Date<'a, 'b>> {
             let (year, rest) = year_after(rest)?;
             known(year, month, *day, true, rest)
         }
+        // Q1 2000
+        [Word("Q" | "q"), Number(quarter @ 1..=4, 1), Mark(b' ' | b'-'), Number(year @ 1000..=2999, 4)] => {
+            known(*year, 3 * quarter - 2, 1, true, &[])
+        }
         // Jan 1 2000, January 1, 2000, Jan. 1st, 2000
         [Word(name), more @ ..] => {
             let month = month_of(name)?;
@@ -123,6 +127,15 @@ pub(super) fn date<'a, 'b>(tokens: &'b [Token<'a>]) -> Option<Date<'a, 'b>> {
             if gap(*a) && a == b =>
         {
             known(*year, month_of(name)?, *day, true, rest)
+        }
+        // 2000 Jan, 2000-Jan: a month of a year
+        [Number(year @ 1000..=2999, 4), Mark(b' ' | b'-'), Word(name)] if month_of(name).is_some() => {
+            known(*year, month_of(name)?, 1, true, &[])
+        }
+        // 2000 Q1, 2000-Q1, 2000Q1: a quarter of a year
+        [Number(year @ 1000..=2999, 4), Mark(b' ' | b'-'), Word("Q" | "q"), Number(quarter @ 1..=4, 1)]
+        | [Number(year @ 1000..=2999, 4), Word("Q" | "q"), Number(quarter @ 1..=4, 1)] => {
+            known(*year, 3 * quarter - 2, 1, true, &[])
         }
         // 2024-01
         [Number(year @ 1000..=2999, 4), Mark(b'-'), Number(month, 2)] => known(*year, *month, 1, false, &[]),

@@ -20,6 +20,12 @@ fn the_common_ways_to_write_a_time_are_read() {
         ("01JAN2000", first),
         ("Jan 2000", first),
         ("2000-01", first),
+        ("2000 Jan", first),
+        ("2000-January", first),
+        ("2000 Q1", first),
+        ("2000Q1", first),
+        ("Q1-2000", first),
+        ("2000-Q2", first + 91.0 * DAY),
         ("Sat, 01 Jan 2000 00:00:00 GMT", first),
         ("Saturday 1 January 2000", first),
         ("2000-01-01T12:30:00.5Z", first + 12.5 * 3600.0 + 0.5),
@@ -69,6 +75,10 @@ fn other_texts_are_no_times() {
         "20240131",
         "12:30 12:30",
         "may 2000 x",
+        "2000 Q5",
+        "2000 Quarter",
+        "Q1",
+        "2000 apples",
     ] {
         assert_eq!(read(text), None, "{text}");
     }

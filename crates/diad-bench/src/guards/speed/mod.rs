@@ -2,6 +2,7 @@
 
 mod alerts;
 mod explaining;
+mod files;
 mod memory;
 mod package;
 mod peaks;
@@ -63,6 +64,8 @@ pub enum Part {
     Roofline,
     /// Scoring against scikit-learn's isolation forest.
     Scoring,
+    /// Scoring a file into another against a script with an isolation forest, start of the programs included.
+    Files,
     /// Explaining rows against scoring them.
     Explaining,
     /// `diad score` with all that alerts need against scores alone.
@@ -150,6 +153,7 @@ impl Bench<'_> {
             Part::Scaling => scaling::measure(self),
             Part::Roofline => roofline::measure(self),
             Part::Scoring => scoring::measure(self),
+            Part::Files => files::measure(self),
             Part::Explaining => explaining::measure(self),
             Part::Alerts => alerts::measure(self),
             Part::Memory => memory::measure(self),

@@ -24,6 +24,11 @@ const FURTHEST: f64 = 1e4;
 /// A value that at least this share of the training rows has gets a node of its own.
 const FREQUENT: f64 = 1e-3;
 
+/// More products than this are many for a pair of axes.
+const MANY_TERMS: usize = 64;
+/// Most multiplications, about, by which pairs of many products may be made shorter: a second or two of processor time.
+const MOST_WORK: f64 = 4e9;
+
 /// What is compiled.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
@@ -73,6 +78,9 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let warps = warps(sources.encoder);
     let trees = trees(sources, &warps)?;
     let mut drafts = drafts(sources, &trees, &warps, allowed * FOR_PARABOLAS / OVERSHOOT)?;
+    if is_too_wide(&sources.functions.grids, &drafts) {
+        return None;
+    }
     let sums = functions(sources, &trees, &mut drafts)?;
     let sums: Vec<_> = sums.into_iter().collect();
     let pairs = parallel::map_outside(&sums, &|(axes, [first, second])| (*axes, shortest(first, second)));
@@ -304,24 +312,56 @@ fn give(axes: [usize; 2], first: Vec<f64>, second: Vec<f64>, sums: &mut Sums) {
     }
 }
 
-/// A grid is, for each node of the first feature, a hat around it times a curve of the second.
+/// A grid is, for each node of one feature, a hat around it times a curve of the other.
 fn give_grid(grid: &Grid, drafts: &[Draft], sums: &mut Sums) -> Option<()> {
-    let [a, b] = grid.features.map(|feature| feature as usize);
-    if a == b || a.max(b) >= drafts.len() {
+    let axes = grid.features.map(|feature| feature as usize);
+    if axes[0] == axes[1] || axes[0].max(axes[1]) >= drafts.len() {
         return None;
     }
     let across = grid.nodes[1].len();
-    let along = |values: &[f64], side: usize, draft: &Draft| -> Vec<f64> {
-        draft.places.iter().map(|place| interpolate(locate(place.x, &grid.nodes[side]), values)).collect()
+    let (hats, curves) = sides(grid);
+    let count = grid.nodes[hats].len();
+    let along = |values: &[f64], side: usize| -> Vec<f64> {
+        let places = drafts[axes[side]].places.iter();
+        places.map(|place| interpolate(locate(place.x, &grid.nodes[side]), values)).collect()
     };
-    for i in 0..grid.nodes[0].len() {
-        let hat: Vec<f64> = (0..grid.nodes[0].len()).map(|node| f64::from(u8::from(node == i))).collect();
-        let row: Vec<f64> = grid.values[i * across..(i + 1) * across].iter().map(|&v| f64::from(v)).collect();
-        let (hat, curve) = (along(&hat, 0, &drafts[a]), along(&row, 1, &drafts[b]));
-        let (axes, [first, second]) = if a < b { ([a, b], [hat, curve]) } else { ([b, a], [curve, hat]) };
-        give(axes, first, second, sums);
+    for i in 0..count {
+        let hat: Vec<f64> = (0..count).map(|node| f64::from(u8::from(node == i))).collect();
+        let value =
+            |j: usize| f64::from(grid.values[if hats == 0 { i * across + j } else { j * across + i }]);
+        let curve: Vec<f64> = (0..grid.nodes[curves].len()).map(value).collect();
+        let (hat, curve) = (along(&hat, hats), along(&curve, curves));
+        let [low, high] = if axes[hats] < axes[curves] { [hat, curve] } else { [curve, hat] };
+        give([axes[0].min(axes[1]), axes[0].max(axes[1])], low, high, sums);
     }
     Some(())
+}
+
+/// Of which feature a grid has hats, and of which curves: a column of many categories has curves, so that there are few products.
+fn sides(grid: &Grid) -> (usize, usize) {
+    let [down, across] = grid.nodes.each_ref().map(Vec::len);
+    if down > MANY_TERMS && down > across { (1, 0) } else { (0, 1) }
+}
+
+/// Whether it would take too long to make the sums of products short: where two columns have hundreds of categories each, the work grows with the
+/// cube of their number, and what comes out is hardly shorter.
+fn is_too_wide(grids: &[Grid], drafts: &[Draft]) -> bool {
+    let mut terms: BTreeMap<[usize; 2], usize> = BTreeMap::new();
+    for grid in grids {
+        let mut axes = grid.features.map(|feature| feature as usize);
+        axes.sort_unstable();
+        *terms.entry(axes).or_default() += grid.nodes[sides(grid).0].len();
+    }
+    let work = |(axes, terms): (&[usize; 2], &usize)| {
+        let points = axes.map(|axis| drafts.get(axis).map_or(0, |draft| draft.places.len()));
+        let rank = *terms.min(&points[0]).min(&points[1]);
+        if rank > MANY_TERMS {
+            (rank * rank) as f64 * (points[0] + points[1] + 10 * rank) as f64
+        } else {
+            0.0
+        }
+    };
+    terms.iter().map(work).sum::<f64>() > MOST_WORK
 }
 
 /// Drops the smallest products, as many as add up to no more than `allowed`; returns their sum.
