@@ -383,3 +383,35 @@ fn leave_out(mut pairs: Vec<Products>, allowed: f64) -> (Vec<Products>, f64) {
     pairs.retain(|(_, products)| !products.is_empty());
     (pairs, left_out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_many_categories_are_too_wide_together_and_no_others() {
+        let draft = |points: usize| {
+            let places = vec![Position::new(0.0, None); points];
+            Draft { nodes: Vec::new(), own: vec![0.0; points], places, error: 0.0 }
+        };
+        let wide = |grids: &[[usize; 2]]| {
+            let nodes = |count: usize| (0..count).map(|node| node as f32).collect::<Vec<f32>>();
+            let grids: Vec<Grid> = grids
+                .iter()
+                .zip(0..)
+                .map(|(&[down, across], pair)| Grid {
+                    features: [2 * pair, 2 * pair + 1],
+                    nodes: [nodes(down), nodes(across)],
+                    values: vec![0.0; down * across],
+                })
+                .collect();
+            let drafts: Vec<Draft> =
+                grids.iter().flat_map(|grid| &grid.nodes).map(|nodes| draft(2 * nodes.len() - 1)).collect();
+            is_too_wide(&grids, &drafts)
+        };
+        assert!(wide(&[[1000, 1000]]));
+        assert!(!wide(&[[1000, 18], [18, 1000], [1000, 130]]));
+        assert!(!wide(&[[60, 1000]; 300]) && !wide(&[[200, 200]; 3]));
+        assert!(wide(&[[200, 200]; 100]));
+    }
+}

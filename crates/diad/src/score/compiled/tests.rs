@@ -240,3 +240,20 @@ fn a_file_keeps_the_bound_and_gives_the_same_scores() {
     let exact = loaded.exactly();
     assert!(exact.compiled().is_none() && exact.bound().is_some());
 }
+
+/// A column of more categories than a grid has hats for, before and after a column of few values.
+#[test]
+fn columns_of_many_categories_compile() {
+    let rows = |seed: u64, rows: usize| {
+        let mut random = Stream::new(seed, Purpose::Shuffle, 0);
+        let texts: Vec<String> =
+            (0..rows).map(|_| format!("c{}", (random.unit() * random.unit() * 200.0) as u32)).collect();
+        let texts = || Values::Texts(texts.iter().map(|text| Some(text.as_str())).collect::<Texts>());
+        let mut numbers = |scale: f64| Values::Numbers((0..rows).map(|_| random.normal() * scale).collect());
+        let values = vec![numbers(1.0), texts(), numbers(5.0)];
+        Table::of(["x", "kind", "y"].map(String::from).to_vec(), values).unwrap()
+    };
+    let detector = short(20).fit(&rows(51, 1500)).unwrap();
+    assert!(detector.encoder().columns()[1].positions() > 100);
+    check(&detector, &rows(52, 1000));
+}
