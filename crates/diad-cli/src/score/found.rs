@@ -113,7 +113,6 @@ impl Found {
 /// What scores stand for: each rank among the calibration has a percentile, a p-value and a severity, and so has each score beyond it.
 pub struct Standings<'a> {
     calibration: &'a Calibration,
-    ranks: Ranks<'a>,
     /// Numbers and their texts, by code.
     percentiles: (Vec<f64>, Vec<String>),
     p_values: (Vec<f64>, Vec<String>),
@@ -126,7 +125,6 @@ impl<'a> Standings<'a> {
     pub fn new(calibration: &'a Calibration) -> Self {
         let mut standings = Self {
             calibration,
-            ranks: Ranks::new(calibration.scores()),
             percentiles: Default::default(),
             p_values: Default::default(),
             severities: Vec::new(),
@@ -159,7 +157,7 @@ impl<'a> Standings<'a> {
             texts.truncate(all);
         });
         let ranks: Vec<usize> =
-            scores.par_iter().with_min_len(1024).map(|&score| self.ranks.of(score)).collect();
+            scores.par_iter().with_min_len(1024).map(|&score| self.calibration.rank(score)).collect();
         let starts =
             UNLIKE.map(|(from, _)| self.percentiles.0.partition_point(|&percentile| percentile < from));
         for (count, start) in self.beyond.iter_mut().zip(starts) {
@@ -198,68 +196,9 @@ impl<'a> Standings<'a> {
     }
 }
 
-/// Ranks among scores, by equal parts of their range: each part knows which of them are in it.
-struct Ranks<'a> {
-    /// Ascending.
-    scores: &'a [f32],
-    /// How many scores lie in parts before each part, and how many there are in all.
-    starts: Vec<usize>,
-    low: f32,
-    /// Parts in a unit of the score.
-    scale: f32,
-}
-
-impl<'a> Ranks<'a> {
-    fn new(scores: &'a [f32]) -> Self {
-        let [low, high] = [scores.first(), scores.last()].map(|score| score.copied().unwrap_or(0.0));
-        let parts = scores.len().max(1);
-        let scale = parts as f32 / (high - low).max(f32::MIN_POSITIVE);
-        let mut ranks = Self { scores, starts: vec![0; parts + 1], low, scale };
-        for &score in scores {
-            let part = ranks.part(score);
-            ranks.starts[part + 1] += 1;
-        }
-        for part in 0..parts {
-            ranks.starts[part + 1] += ranks.starts[part];
-        }
-        ranks
-    }
-
-    /// Never less for a higher score.
-    fn part(&self, score: f32) -> usize {
-        // What is below all of them, and what is no number, counts as 0.
-        (((score - self.low) * self.scale) as usize).min(self.starts.len() - 2)
-    }
-
-    /// As [`Calibration::rank`].
-    fn of(&self, score: f32) -> usize {
-        let part = self.part(score);
-        let [start, end] = [self.starts[part], self.starts[part + 1]];
-        start + self.scores[start..end].partition_point(|&known| known < score)
-    }
-}
-
 /// The reasons for the scores of rows, as sentences. Reason after reason.
 pub fn reasons(rows: &[Vec<Reason>], count: usize) -> Vec<Vec<Option<String>>> {
     let reason =
         |number: usize| rows.iter().map(|row| row.get(number).map(|reason| reason.text.clone())).collect();
     (0..count).map(reason).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranks_by_parts_are_those_of_the_calibration() {
-        let uneven: Vec<f32> = (0..1000u32).map(|i| ((i * 7919 % 1000) as f32 / 300.0).exp() - 9.0).collect();
-        for known in [uneven, vec![2.0], vec![1.5; 20], vec![-1e30, 0.0, 1e-30, 1e30]] {
-            let calibration = Calibration::new(known, true).unwrap();
-            let ranks = Ranks::new(calibration.scores());
-            let beside = calibration.scores().iter().flat_map(|&s| [s, s.next_up(), s.next_down(), s + 0.1]);
-            for score in beside.chain([f32::MIN, f32::MAX, 0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY]) {
-                assert_eq!(ranks.of(score), calibration.rank(score), "{score}");
-            }
-        }
-    }
 }

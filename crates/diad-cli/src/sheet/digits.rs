@@ -16,7 +16,8 @@ pub fn put(number: f32, out: &mut Vec<u8>) -> io::Result<()> {
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         // Where two last digits are equally near, there are two ways. In double precision the product is exact.
         let halves = POWERS.get(decimals).map(|power| f64::from(number) * 2.0 * power);
-        if halves.is_some_and(|halves| halves.fract() != 0.0 || halves % 2.0 == 0.0) {
+        let is_odd = |halves: f64| (halves as i64) as f64 == halves && halves as i64 % 2 != 0;
+        if halves.is_some_and(|halves| !is_odd(halves)) {
             out.extend_from_slice(text.as_bytes());
             return Ok(());
         }
