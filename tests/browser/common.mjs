@@ -62,10 +62,10 @@ export function report(name, lines, { fit = [], report = [] } = {}) {
   return html;
 }
 
-// Scrolls from plot to plot, waiting until each is drawn: plots are drawn when they come into view.
-export async function drawAll(page) {
-  await page.evaluate(async () => {
-    for (const more of document.querySelectorAll(".more")) if (!more.hidden) more.click();
+// Scrolls from plot to plot, waiting until each is drawn: plots are drawn when they come into view; those behind "more" if wanted.
+export async function drawAll(page, { more = true } = {}) {
+  await page.evaluate(async (all) => {
+    for (const more of document.querySelectorAll(".more")) if (all && !more.hidden) more.click();
     const end = performance.now() + 60_000;
     for (const plot of document.querySelectorAll("figure.plot")) {
       while (!plot.querySelector("svg")) {
@@ -75,7 +75,7 @@ export async function drawAll(page) {
       }
     }
     window.scrollTo(0, 0);
-  });
+  }, more);
 }
 
 export const flagged = async (page) => Number((await page.textContent("#flagged")).split(" ")[0].replaceAll(",", ""));

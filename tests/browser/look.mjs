@@ -95,16 +95,16 @@ test("pictures of the main views", { skip: !pictures }, async () => {
   mkdirSync(pictures, { recursive: true });
   const shot = async (page, selector, name) => {
     const picture = await page.locator(selector).screenshot({ path: join(pictures, name) });
-    assert.ok(picture.length > 10_000, name);
+    assert.ok(picture.length > 10_000 && picture.length < 300_000, `${name}: ${picture.length}`);
   };
-  const light = await open(demo(), { deviceScaleFactor: 1.5 });
-  await drawAll(light.page);
+  const light = await open(demo(), { deviceScaleFactor: 1 });
+  await drawAll(light.page, { more: false });
   await light.page.screenshot({ path: join(pictures, "report.png") });
   await shot(light.page, "#rows", "report-row.png");
   await shot(light.page, "#shapes-section", "report-columns.png");
   await shot(light.page, "#pairs-section", "report-pairs.png");
   await light.context.close();
-  const labelled = await open(thyroid(), { deviceScaleFactor: 1.5 });
+  const labelled = await open(thyroid(), { deviceScaleFactor: 1 });
   await shot(labelled.page, "#ranking-section", "report-ranking.png");
   await labelled.context.close();
   const dark = await open(demo(), { colorScheme: "dark" });

@@ -26,7 +26,7 @@ function everywhere(name, run) {
 
 everywhere("the threshold is a number of rows, a share or a score, and a slider", async (open) => {
   const { page, context } = await open(demo());
-  const total = 2428;
+  const total = 2424;
   await page.fill("#threshold-top", "20");
   assert.equal(await flagged(page), 20);
   const least = scoreOf((await cells(page, "score"))[19]);
@@ -89,7 +89,7 @@ everywhere("identifiers and kept columns are shown, searched and sorted by", asy
   await page.keyboard.press("Enter");
   const up = (await cells(page, "amount")).map(Number);
   assert.deepEqual(up, [...up].sort((a, b) => a - b));
-  assert.ok(up[0] < 0);
+  assert.ok(up[0] < 5);
   await context.close();
 });
 
@@ -129,10 +129,10 @@ everywhere("filters by column, operator and value, flagged rows and marks", asyn
   const { page, context } = await open(demo());
   const all = await listed(page);
   await page.selectOption("#filter-column", { label: "amount" });
-  await page.selectOption("#filter-operator", "<");
-  await page.fill("#filter-value", "0");
+  await page.selectOption("#filter-operator", "≥");
+  await page.fill("#filter-value", "1,000");
   await page.click("#filter-form button");
-  assert.ok((await cells(page, "amount")).every((text) => Number(text) < 0));
+  assert.ok((await cells(page, "amount")).every((text) => Number(text) >= 1000));
   assert.equal(await listed(page), 2);
   await page.click("#filters .chip");
   assert.equal(await listed(page), all);

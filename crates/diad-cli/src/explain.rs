@@ -160,7 +160,7 @@ struct Told<'a> {
 
 impl Told<'_> {
     fn name(&self, column: usize) -> String {
-        printable(&self.explainer.detector().encoder().columns()[column].name)
+        printable(self.explainer.spoken(column))
     }
 
     fn text(&self, terms: usize, threshold: f32, counterfactuals: &[Vec<Counterfactual>]) -> String {
@@ -207,8 +207,10 @@ impl Told<'_> {
             let _ = writeln!(text, "  {contribution:>+8.4}  {words}");
         }
         let rest: f64 = sorted.iter().skip(terms).map(|(_, contribution)| contribution).sum();
-        if sorted.len() > terms {
-            let _ = writeln!(text, "  {rest:>+8.4}  {} other terms", sorted.len() - terms);
+        match sorted.len().saturating_sub(terms) {
+            0 => {}
+            1 => _ = writeln!(text, "  {rest:>+8.4}  1 other term"),
+            others => _ = writeln!(text, "  {rest:>+8.4}  {others} other terms"),
         }
         let _ = writeln!(text, "  {:>+8.4}  every row starts from this", self.explainer.intercept());
     }

@@ -2,7 +2,7 @@
 
 use diad::Result;
 use diad::encode::Kind;
-use diad::explain::{Axis, Comparison, Explainer, FEW_ROWS};
+use diad::explain::{Axis, Comparison, Explainer, FEW_ROWS, Tick};
 use serde::Serialize;
 
 use crate::curves::Ranking;
@@ -15,6 +15,8 @@ use crate::{Report, encode};
 const CELLS: usize = 20;
 /// Bins of the density behind a line.
 const BINS: usize = 64;
+/// How far bars of numbers reach, the room at either end included, where an axis without them goes from 0 to 1.
+const BARS_ACROSS: f64 = 1.24;
 /// Where a missing number is drawn, far enough from the last mark for its name.
 const MISSING: f64 = 1.2;
 
@@ -43,6 +45,8 @@ pub struct Data {
 #[derive(Debug, Serialize)]
 struct Column {
     name: String,
+    /// What sentences call it, if that is something else.
+    said: Option<String>,
     /// The column of the table it is made of.
     source: String,
     /// Whether its values have an order: they are not categories.
@@ -126,11 +130,15 @@ fn significant(value: f64) -> f64 {
 fn column(explainer: &Explainer, column: usize) -> Column {
     let axis = explainer.axis(column);
     let ticks = ticks(explainer, column, &axis);
-    let turned = Axis::is_crowded(&ticks);
+    // Bars of numbers have room at either end.
+    let across = if axis.has_bars() && axis.categories.is_empty() { BARS_ACROSS } else { 1.0 };
+    let drawn = ticks.iter().map(|tick| Tick { position: tick.position / across, label: tick.label.clone() });
+    let turned = Axis::is_crowded(&drawn.collect::<Vec<_>>());
     let ticks = ticks.into_iter().map(|tick| (short(tick.position, 5), tick.label)).collect();
     let given = &explainer.detector().encoder().columns()[column];
     Column {
         name: given.name.clone(),
+        said: Some(explainer.spoken(column).to_owned()).filter(|said| *said != given.name),
         source: given.source().to_owned(),
         ordered: axis.categories.is_empty(),
         ticks,

@@ -9,14 +9,14 @@ use diad::metrics::top;
 use diad::table::printable;
 use diad::{Detector, Labelled, Learner};
 
-use super::expenses::{Expenses, ID, name_of};
+use super::expenses::{Expenses, ID, Oddity, name_of};
 use super::{Demo, Files, write};
 use crate::input::Input;
 use crate::rows;
 
 /// Rows to show.
 const SHOWN: usize = 20;
-/// Rows that are labelled: so many of the first that are private purchases, and so many of the first that are in order.
+/// Rows that are labelled: so many of the first that were bought at night, and so many of the first that are in order.
 const LABELLED: [usize; 2] = [3, 2];
 
 pub fn run(demo: &Demo) -> Result<()> {
@@ -27,7 +27,7 @@ pub fn run(demo: &Demo) -> Result<()> {
     write(answers, answers_csv(&made).as_bytes())?;
     let first = demo.train(&files, &introduction(&made), &Roles::default().ignore(ID))?;
     files.report(&first, None, Some(ID))?;
-    let before = Ranked::new(&first, &files, &made)?;
+    let before = Ranked::new(&first, &files, &made, &[])?;
 
     let chosen = labelled(&made, &before.order);
     write(labels, labels_csv(&made, &chosen).as_bytes())?;
@@ -36,35 +36,46 @@ pub fn run(demo: &Demo) -> Result<()> {
     let given = Labelled::of(&first, &Input::new(&files.table)?, known)?;
     let second = first.tuning(&given).learner(Learner::default()).run()?.detector;
     second.save(tuned)?;
-    let after = Ranked::new(&second, &files, &made)?;
+    let after = Ranked::new(&second, &files, &made, &chosen)?;
 
-    let names: Vec<String> = chosen.iter().map(|&row| name_of(row)).collect();
+    let names = |is_odd: bool| {
+        let rows = chosen.iter().filter(|&&row| made.oddity(row).is_some() == is_odd);
+        rows.map(|&row| name_of(row)).collect::<Vec<_>>().join(", ")
+    };
     let [odd, fine] = LABELLED;
-    let private = made.planted.iter().filter(|planted| planted.1.is_private()).count();
+    let [slips, nights] = planted(&made);
+    let [slips_found, nights_found] = before.found;
     demo.end(&format!(
         "The {SHOWN} most unusual rows, and the first reason of each (* is a planted row):\n\n{}\n\
-         {} of the {} planted rows are among them, {} of these of the {private} private purchases.\n\n\
-         Say that private purchases are what you look for. Five labels tell: the first {odd} of these in the list, and the\n\
-         first {fine} rows that are in order ({}). The list after learning from them:\n\n{}\n\
-         {} of the {private} private purchases are among them now.\n\n",
+         {slips_found} of the {slips} slips and {nights_found} of the {nights} purchases at night are among them. \
+         Tokyo was a business trip: unusual, and in order.\n\n\
+         Say that purchases at night are what you look for. Five labels tell: the first {odd} of these in the list are anomalies\n\
+         ({}), the first {fine} rows that are in order are not ({}).\n\
+         The list after learning from them (* is a purchase at night, L one of the labelled rows):\n\n{}\n\
+         {} of the {nights} purchases at night are among them now.\n\n",
         before.list,
-        before.found,
-        made.planted.len(),
-        before.private,
-        names.join(", "),
+        names(true),
+        names(false),
         after.list,
-        after.private,
+        after.found[1],
     ))
 }
 
 fn introduction(made: &Expenses) -> String {
+    let [slips, nights] = planted(made);
     format!(
-        "Expenses of a company, made up by rules: who, where, what, when and how much. {} of {} rows break a rule: slips of\n\
-         the pen, and private purchases at night or on a Sunday. The training does not know which; answers.csv tells.\n\
+        "Expenses of a company, made up by rules: who, where, what, when and how much. {} of {} rows break a rule: {slips} slips of\n\
+         the pen, and {nights} purchases in the middle of the night. The training does not know which; answers.csv tells.\n\
          Training takes a few seconds.\n\n",
         made.planted.len(),
         made.csv.lines().count() - 1
     )
+}
+
+/// How many planted rows are slips, and how many were bought at night.
+fn planted(made: &Expenses) -> [usize; 2] {
+    let nights = made.planted.iter().filter(|planted| planted.1.is_at_night()).count();
+    [made.planted.len() - nights, nights]
 }
 
 /// The rows by their scores.
@@ -72,34 +83,31 @@ struct Ranked {
     order: Vec<usize>,
     /// The first of them as text.
     list: String,
-    /// How many of these are planted, and how many are private purchases.
-    found: usize,
-    private: usize,
+    /// How many of these are slips, and how many were bought at night.
+    found: [usize; 2],
 }
 
 impl Ranked {
-    fn new(detector: &Detector, files: &Files, made: &Expenses) -> Result<Self> {
+    /// Of a model that has learned from these rows: then only what was bought at night is marked, and what was labelled.
+    fn new(detector: &Detector, files: &Files, made: &Expenses, labelled: &[usize]) -> Result<Self> {
         let input = Input::new(&files.table)?;
         let scores = rows::score(detector, &input, None)?.scores;
         let order = top(&scores, scores.len());
         let shown = &order[..SHOWN.min(order.len())];
-        let table = rows::pick(detector, &input, shown)?;
-        let explainer = Explainer::new(detector);
-        let explained = explainer.contributions(&table)?;
-        let mut list = String::new();
-        for (place, &row) in shown.iter().enumerate() {
-            let reason = explained.sorted(place).into_iter().find(|term| term.1 > 0.0).map(|(term, _)| {
-                let columns = explainer.terms()[term].columns();
-                let values: Vec<f64> = columns.iter().map(|&column| table.column(column)[place]).collect();
-                printable(&explainer.describe(term, &values))
-            });
-            let mark = if made.oddity(row).is_some() { '*' } else { ' ' };
-            let score = scores[row];
-            writeln!(list, "  {mark} {:<8} {score:>7.3}  {}", name_of(row), reason.unwrap_or_default())?;
+        let reasons = Explainer::new(detector).reasons(&rows::pick(detector, &input, shown)?, 1)?;
+        let (mut list, mut found) = (String::new(), [0; 2]);
+        for (&row, reasons) in shown.iter().zip(reasons.rows()) {
+            let oddity = made.oddity(row);
+            let at_night = oddity.is_some_and(Oddity::is_at_night);
+            found[usize::from(at_night)] += usize::from(oddity.is_some());
+            let is_marked = if labelled.is_empty() { oddity.is_some() } else { at_night };
+            let marks = [(labelled.contains(&row), 'L'), (is_marked, '*')];
+            let [label, mark] = marks.map(|(holds, mark)| if holds { mark } else { ' ' });
+            let (name, score) = (name_of(row), scores[row]);
+            let reason = reasons.first().map_or_else(Default::default, |reason| printable(&reason.text));
+            writeln!(list, " {label}{mark} {name:<8} {score:>7.3}  {reason}")?;
         }
-        let odd: Vec<_> = shown.iter().filter_map(|&row| made.oddity(row)).collect();
-        let private = odd.iter().filter(|oddity| oddity.is_private()).count();
-        Ok(Self { order, list, found: odd.len(), private })
+        Ok(Self { order, list, found })
     }
 }
 
@@ -108,7 +116,7 @@ fn labelled(made: &Expenses, order: &[usize]) -> Vec<usize> {
     let mut left = LABELLED;
     let wanted = |row: &&usize| {
         let kind = match made.oddity(**row) {
-            Some(oddity) if oddity.is_private() => 0,
+            Some(oddity) if oddity.is_at_night() => 0,
             Some(_) => return false,
             None => 1,
         };
@@ -120,9 +128,7 @@ fn labelled(made: &Expenses, order: &[usize]) -> Vec<usize> {
 }
 
 fn answers_csv(made: &Expenses) -> String {
-    let line = |&(row, oddity): &(usize, super::expenses::Oddity)| {
-        format!("{},\"{}\"\n", name_of(row), oddity.words())
-    };
+    let line = |&(row, oddity): &(usize, Oddity)| format!("{},\"{}\"\n", name_of(row), oddity.words());
     format!("{ID},odd\n{}", made.planted.iter().map(line).collect::<String>())
 }
 

@@ -2,10 +2,10 @@
 
 use crate::common::Folder;
 
-/// The least of the 24 planted rows that are among the first 20 (13 when this was written), and how many more of the 12 private
-/// purchases are after five labels (4, from 3 to 7).
-const FOUND: usize = 12;
-const GAINED: usize = 3;
+/// The least of the 12 slips that are among the first 20 (12 when this was written), and of the 8 purchases at night that are after five
+/// labels (8).
+const SLIPS: usize = 11;
+const NIGHTS: usize = 8;
 
 const EXPENSES: [&str; 7] =
     ["expenses.csv", "expenses.diad", "scores.csv", "report.html", "answers.csv", "labels.csv", "tuned.diad"];
@@ -46,19 +46,23 @@ fn counts(text: &str, words: &str) -> Vec<usize> {
 fn the_planted_expenses_come_up_and_five_labels_make_the_list_better() {
     let folder = Folder::new();
     let text = folder.diad(&["demo"]).succeeds();
-    let [found, planted, private_before, private] = counts(&text, "planted rows are among them")[..] else {
+    let [slips, of_slips, nights_before, nights, ..] =
+        counts(&text, "purchases at night are among them. ")[..]
+    else {
         panic!("{text}")
     };
-    let private_after = counts(&text, "are among them now")[0];
-    assert_eq!((planted, private), (24, 12));
-    assert!(found >= FOUND && private_after >= private_before + GAINED, "{text}");
-    let listed = |line: &&str| line.trim_start_matches([' ', '*']).starts_with("E-1");
+    let nights_after = counts(&text, "are among them now")[0];
+    assert_eq!((of_slips, nights), (12, 8));
+    assert!(slips >= SLIPS && nights_before <= 4 && nights_after >= NIGHTS, "{text}");
+    let listed = |line: &&str| line.trim_start_matches([' ', '*', 'L']).starts_with("E-1");
     let lists: Vec<&str> = text.lines().filter(listed).collect();
     assert_eq!(lists.len(), 40, "{text}");
-    assert_eq!(lists[..20].iter().filter(|line| line.starts_with("  * ")).count(), found);
+    let marked = |lists: &[&str]| lists.iter().filter(|line| line[..4].contains('*')).count();
+    assert_eq!([marked(&lists[..20]), marked(&lists[20..])], [slips + nights_before, nights_after]);
+    assert_eq!(lists[20..].iter().filter(|line| line.starts_with(" L* ")).count(), 3, "{text}");
     // Each has its identifier, its score and a reason in words.
     assert!(
-        lists.iter().all(|line| line.trim_start_matches([' ', '*']).split_whitespace().count() >= 5),
+        lists.iter().all(|line| line.trim_start_matches([' ', '*', 'L']).split_whitespace().count() >= 5),
         "{text}"
     );
 

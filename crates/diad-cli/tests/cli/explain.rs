@@ -50,7 +50,7 @@ fn rows_are_explained_in_words() {
     assert!(lines.iter().any(|line| line.starts_with("Row 3: score ")), "{text}");
     assert!(lines[1].contains(" rows") && (lines[1].contains("x = ") || lines[1].contains("y = ")), "{text}");
     assert!(
-        lines[3].ends_with(" 1 other terms") && lines[4].ends_with("every row starts from this"),
+        lines[3].ends_with(" 1 other term") && lines[4].ends_with("every row starts from this"),
         "{text}"
     );
     let threshold = ["--threshold=-5"];

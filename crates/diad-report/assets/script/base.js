@@ -26,7 +26,7 @@ function svgElement(tag, attributes) {
 
 const whole = (n) => n.toLocaleString("en-US");
 // Rounded down, so that it is 100 only where it is all.
-const percent = (share) => (Math.floor(share * 1e4) / 100).toFixed(2) + " %";
+const percent = (share) => (Math.floor(share * 1e4 + 0.02) / 100).toFixed(2) + " %";
 const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(3);
 const decimals = (v) => (v < 0 ? "−" : "") + Math.abs(v).toFixed(3);
 const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many}`;
@@ -46,7 +46,9 @@ function cutEach(words, signs, length) {
   if (words.some((word, k) => sizes[k] < Math.min(SHORTEST, [...word].length))) return cut(words.map((word, k) => word + (signs[k] ?? "")).join(""), length);
   return words.map((word, k) => cut(word, sizes[k]) + (signs[k] ?? "")).join("");
 }
-const termName = (term) => term.columns.map((c) => data.columns[c].name).join(" × ");
+// What sentences and plots call a column: a place in time is simply the time.
+const saidOf = (c) => data.columns[c].said ?? data.columns[c].name;
+const termName = (term) => term.columns.map(saidOf).join(" × ");
 const styled = { background: "none", color: "var(--ink)", fontSize: "12px", fontFamily: "inherit" };
 
 // A plot with a name of its own. The library names the groups inside as well, which means nothing to a reader.

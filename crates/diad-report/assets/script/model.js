@@ -26,7 +26,7 @@ function importances() {
   drawing(place, () => {
     const width = widthOf(place);
     const room = Math.min(290, Math.round(width * 0.45));
-    const name = new Map(most.map((t, i) => [i, cutEach(t.columns.map((c) => data.columns[c].name), t.columns.slice(1).map(() => " × "), Math.floor(room / 7.2))]));
+    const name = new Map(most.map((t, i) => [i, cutEach(t.columns.map(saidOf), t.columns.slice(1).map(() => " × "), Math.floor(room / 7.2))]));
     const chart = Plot.plot({
       width, height: 45 + 22 * most.length, marginLeft: room, marginRight: 60, marginTop: 4, marginBottom: 38, style: styled,
       x: { label: "mean size of the contribution", grid: true, ticks: Math.max(2, Math.floor((width - room) / 80)), labelAnchor: "center", labelArrow: "none" },

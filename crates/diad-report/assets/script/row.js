@@ -58,7 +58,7 @@ function showReasons(i) {
       element("span", {}, sentence ?? valueText(i, data.terms[term])))));
 }
 
-const changeWords = (changes) => changes.map(([c, from, to]) => `${data.columns[c].name} were ${to} instead of ${from}`).join(" and ");
+const changeWords = (changes) => changes.map(([c, from, to]) => `${saidOf(c)} were ${to} instead of ${from}`).join(" and ");
 
 function showWaysOut(i) {
   const way = rows.wayOut(i);
@@ -79,7 +79,7 @@ function showSimilar(i) {
   if (similar === null) return;
   const differs = data.columns.map((_, c) => c).filter((c) => rows.text(i, c) !== rows.text(similar, c));
   const apart = (c) => Math.abs((rows.position(i, c) ?? 2) - (rows.position(similar, c) ?? 2));
-  const most = differs.sort((a, b) => apart(b) - apart(a)).slice(0, 4).map((c) => `${data.columns[c].name} ${rows.text(similar, c)} instead of ${rows.text(i, c)}`);
+  const most = differs.sort((a, b) => apart(b) - apart(a)).slice(0, 4).map((c) => `${saidOf(c)} ${rows.text(similar, c)} instead of ${rows.text(i, c)}`);
   byId("similar").textContent = `${rowName(similar)}, score ${decimals(rows.score(similar))}. ` +
     (most.length ? `It has ${most.join(", ")}${differs.length > most.length ? `, and ${plural(differs.length - most.length, "smaller difference", "smaller differences")}` : ""}.` : "All its values are the same.");
 }

@@ -80,7 +80,7 @@ const identifier = kept.find((column) => column.identifier) ?? null;
 const idName = identifier ? identifier.name : "row";
 const idOf = (i) => (identifier ? identifier.at(i) : whole(rows.number(i)));
 const rowName = (i) => (identifier ? `${identifier.name} ${identifier.at(i)}` : `Row ${whole(rows.number(i))}`);
-const valueText = (i, term) => term.columns.map((c) => `${data.columns[c].name} = ${rows.text(i, c)}`).join(", ");
+const valueText = (i, term) => term.columns.map((c) => `${saidOf(c)} = ${rows.text(i, c)}`).join(", ");
 const shortValueText = (i, term, length) =>
-  cutEach(term.columns.flatMap((c) => [data.columns[c].name, rows.text(i, c)]), [" = ", ", ", " = "].slice(0, 2 * term.columns.length - 1), length);
+  cutEach(term.columns.flatMap((c) => [saidOf(c), rows.text(i, c)]), [" = ", ", ", " = "].slice(0, 2 * term.columns.length - 1), length);
 const isFlagged = (i) => rows.score(i) >= state.flagged;

@@ -101,7 +101,7 @@ function lineMarks(term, column, axis, domain, gap) {
 }
 
 function lineChart(term, width) {
-  const column = data.columns[term.columns[0]];
+  const column = data.columns[term.columns[0]], said = saidOf(term.columns[0]);
   const gap = (term.missing || []).map((y, i) => ({ y, now: i === 0 })).filter((d) => d.y !== null);
   const all = [0, ...term.now, ...(term.before || []), ...gap.map((d) => d.y)];
   const low = Math.min(...all), high = Math.max(...all), room = 0.08 * (high - low || 1);
@@ -112,16 +112,16 @@ function lineChart(term, width) {
   if (column.missing !== null) axis.ticks = [...axis.ticks, [column.missing, "missing"]];
   const chart = Plot.plot({
     width, height: 235 + below(axis), marginLeft: leftOf(axis, width, 60), marginBottom: 44 + below(axis), marginTop: 12, style: styled,
-    x: { ...across(axis, cut(column.name, 40)), domain: [few ? -0.12 : 0, end] },
+    x: { ...across(axis, cut(said, 40)), domain: [few ? -0.12 : 0, end] },
     y: { label: "contribution", domain, ticks: 5, labelAnchor: "center", labelArrow: "none" },
     opacity: { type: "identity" }, color: { type: "identity" }, marks: lineMarks(term, column, axis, domain, gap),
   });
   const [x, y] = [chart.scale("x"), chart.scale("y")];
   const earlier = (k) => (term.before ? `, before ${signed(term.before[k])}` : "");
   const points = term.at.map((p, k) => ({
-    x: x.apply(axis.place(p)), y: y.apply(term.now[k]), text: `${column.name} ${term.names[k]}: ${signed(term.now[k])}${earlier(k)}${fewAt(term)(k) ? FEW : ""}`,
+    x: x.apply(axis.place(p)), y: y.apply(term.now[k]), text: `${said} ${term.names[k]}: ${signed(term.now[k])}${earlier(k)}${fewAt(term)(k) ? FEW : ""}`,
   }));
-  const missing = gap.filter((d) => d.now).map((d) => ({ x: x.apply(column.missing), y: y.apply(d.y), text: `${column.name} missing: ${signed(d.y)}` }));
+  const missing = gap.filter((d) => d.now).map((d) => ({ x: x.apply(column.missing), y: y.apply(d.y), text: `${said} missing: ${signed(d.y)}` }));
   return { chart, axes: [axis], points: [...points, ...missing] };
 }
 
@@ -131,7 +131,7 @@ const decode = (shape) => Array.from(atob(shape.cells), (c) => ((c.charCodeAt(0)
 const largestOfPairs = Math.max(1e-12, ...data.terms.filter((t) => t.columns.length === 2 && t.now).map((t) => t.now.largest));
 
 function pairChart(term, width) {
-  const [first, second] = term.columns.map((c) => data.columns[c]);
+  const [first, second] = term.columns.map((c) => ({ ...data.columns[c], said: saidOf(c) }));
   const axes = [[first, width - 170], [second]].map(([column, room]) => axisOf(column, column.cells.map((cell) => cell[0]), column.cells.map((cell) => cell[1]), room));
   const [columns, lines] = axes.map((axis) => axis.edges);
   const values = decode(term.now);
@@ -142,8 +142,8 @@ function pairChart(term, width) {
   });
   const chart = Plot.plot({
     width, height: 250 + below(axes[0]), marginLeft: leftOf(axes[0], width, beside(axes[1])), marginBottom: 44 + below(axes[0]), marginTop: 12, style: styled,
-    x: { ...across(axes[0], cut(first.name, 40)), domain: [0, 1] },
-    y: { ...scaleOf(axes[1], cut(second.name, 30)), domain: [0, 1] },
+    x: { ...across(axes[0], cut(first.said, 40)), domain: [0, 1] },
+    y: { ...scaleOf(axes[1], cut(second.said, 30)), domain: [0, 1] },
     opacity: { type: "identity" }, color: { type: "identity" },
     marks: [
       Plot.rect(cells, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "fill", fillOpacity: "o" }),
@@ -155,7 +155,7 @@ function pairChart(term, width) {
     const [k, l] = [Math.floor(i / lines.length), i % lines.length];
     return {
       cell: true, x: x.apply((columns[k][0] + columns[k][1]) / 2), y: y.apply((lines[l][0] + lines[l][1]) / 2),
-      text: `${first.name} ${first.cells[k][1]}, ${second.name} ${second.cells[l][1]}: ${signed(value)}${few(i) ? FEW : ""}`,
+      text: `${first.said} ${first.cells[k][1]}, ${second.said} ${second.cells[l][1]}: ${signed(value)}${few(i) ? FEW : ""}`,
     };
   });
   return { chart, axes, points };

@@ -13,6 +13,8 @@ const SECOND: f64 = 0.5;
 const MOST_NAMED: usize = 3;
 /// A category that at least this share of the training rows has is common.
 const COMMON: f64 = 0.05;
+/// A category is less common if it has less than this share of the rows of the most common one.
+const LESS: f64 = 0.5;
 
 /// How a value differs from the values of most rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,7 +173,7 @@ fn aspect(explainer: &Explainer, column: usize, direction: Direction, values: &[
     let is_cyclic = matches!(part, Some(TimePart::Weekday | TimePart::Month));
     let is_named = match direction {
         Direction::Rare | Direction::Common => true,
-        Direction::High | Direction::Low => is_cyclic,
+        Direction::High | Direction::Low => is_cyclic || part.is_none() && explainer.has_few_values(column),
         Direction::Unseen | Direction::Missing | Direction::Unfit => false,
     };
     let mut distinct: Vec<f64> = Vec::new();
@@ -186,8 +188,17 @@ fn aspect(explainer: &Explainer, column: usize, direction: Direction, values: &[
         let others = if said.is_empty() { String::new() } else { said.join(", ") + " or " };
         return format!("{name} {}", printable(&(others + &last)));
     }
+    let share = |&value: &f64| {
+        let standing = explainer.standing(column, value);
+        standing.up_to - standing.below
+    };
+    let most = given.levels().iter().map(|level| level.rows).max().unwrap_or(0) as f64
+        / explainer.detector().training_rows().max(1) as f64;
     match direction {
-        // That a value is common says nothing of it, and no weekday is higher than another.
+        // No weekday is higher than another, and that a value is as common as any says nothing of it.
+        Direction::Common if values.iter().all(|value| share(value) < LESS * most) => {
+            format!("less common {name}")
+        }
         Direction::Common => name.to_string(),
         Direction::High | Direction::Low if is_cyclic => name.to_string(),
         Direction::High if part.is_some() => format!("late {name}"),
@@ -228,9 +239,10 @@ mod tests {
                 (0..1000).map(|row| f64::from(row % 5) * 86_400.0 + 4.0 * 86_400.0).collect();
             let columns = [0, 1].map(|column| table.values(column).clone());
             let [amounts, countries] = columns;
+            let urgent = (0..1000).map(|row| f64::from(row % 50 == 0)).collect();
             Table::of(
-                vec!["amount".into(), "country".into(), "paid".into()],
-                vec![amounts, countries, Values::Times(days)],
+                ["amount", "country", "paid", "urgent"].map(String::from).to_vec(),
+                vec![amounts, countries, Values::Times(days), Values::Numbers(urgent)],
             )
             .unwrap()
         };
@@ -241,9 +253,11 @@ mod tests {
         let said =
             |name: &str, direction, values: &[f64]| aspect(&explainer, column(name), direction, values);
         assert_eq!(said("amount", Direction::High, &[5000.0]), "high amount");
+        assert_eq!(said("urgent", Direction::High, &[1.0, 1.0]), "urgent 1");
         assert_eq!(said("country", Direction::Common, &[0.0, 0.0]), "country DE");
         assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 0.0, 2.0]), "country DE, FR or CH");
         assert_eq!(said("country", Direction::Common, &[0.0, 1.0, 2.0, 3.0]), "country");
+        assert_eq!(said("country", Direction::Common, &[3.0, 4.0, 5.0, 6.0]), "less common country");
         assert_eq!(said("country", Direction::Rare, &[2.0, 3.0, 4.0, 5.0]), "rare country");
         assert_eq!(
             said("weekday of paid", Direction::High, &[7.0, 6.0, 7.0]),

@@ -28,6 +28,7 @@
 mod axis;
 mod change;
 mod local;
+mod numbers;
 mod reasons;
 mod shape;
 #[cfg(test)]
@@ -50,11 +51,12 @@ use crate::score::purify;
 pub use axis::{Axis, Tick};
 pub use change::{Change, Comparison, compare};
 pub use local::Contributions;
+pub use numbers::number;
 use reasons::Sentences;
 pub use reasons::{Reason, Reasons};
 pub use shape::{FEW_ROWS, Line, Surface};
 pub use what_if::{Counterfactual, Replacement};
-pub use words::{Outside, Standing, number};
+pub use words::{Outside, Standing};
 
 /// A function of one column or of two: one part of every score.
 #[derive(Debug, Clone, PartialEq)]

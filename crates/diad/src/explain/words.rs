@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Explainer;
+use super::numbers::{count, number, percent, short, thousands, times};
 use crate::encode::Kind;
 use crate::profile::{Group, LEAST_ROWS};
 use crate::table::TimePart;
@@ -46,8 +47,9 @@ enum Words {
         all: u64,
     },
     Share(f64),
-    /// It lies above or below most rows.
+    /// It lies above or below this share of the rows.
     Rank {
+        share: f64,
         above: bool,
         time: bool,
     },
@@ -55,20 +57,28 @@ enum Words {
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.words {
-            Words::Said(text) => f.write_str(text),
-            Words::Rows { same: 0, .. } => f.write_str("as in no training row"),
-            Words::Rows { same, all } => write!(f, "as in {} of {} rows", count(*same), count(*all)),
-            Words::Share(share) => write!(f, "as in {} of rows", percent(*share)),
-            Words::Rank { above, time } => {
-                let word = match (above, time) {
-                    (true, true) => "later",
-                    (true, false) => "higher",
-                    (false, true) => "earlier",
-                    (false, false) => "lower",
+        self.words.fmt(f)
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Said(text) => f.write_str(text),
+            Self::Rows { same: 0, .. } => f.write_str("as in no training row"),
+            Self::Rows { same, all } => write!(f, "as in {} of {} rows", count(*same), count(*all)),
+            Self::Share(share) => write!(f, "as in {} of rows", percent(*share)),
+            Self::Rank { share, above, time } => {
+                let [word, superlative] = match (above, time) {
+                    (true, true) => ["later", "latest"],
+                    (true, false) => ["higher", "highest"],
+                    (false, true) => ["earlier", "earliest"],
+                    (false, false) => ["lower", "lowest"],
                 };
-                let share = if *above { self.below } else { 1.0 - self.up_to };
-                write!(f, "{word} than {} of rows", percent(share))
+                match *share > 1.0 - FIRST {
+                    true => write!(f, "among the {superlative} 0.01 % of rows"),
+                    false => write!(f, "{word} than {} of rows", percent(*share)),
+                }
             }
         }
     }
@@ -76,78 +86,17 @@ impl fmt::Display for Standing {
 
 /// The share of the rows at either end that are not among nearly all.
 const STRAY: f64 = 0.01;
+/// The thousands of numbers of at least this size stand apart in sentences; years and small codes stay as they are.
+const LARGE: f64 = 10_000.0;
+/// A smaller share of the rows is not said.
+const FIRST: f64 = 1e-4;
+/// An hour is far from nearly all if it is so many hours from them.
+const FAR_HOURS: f64 = 1.0;
 /// So many times the next value is worth saying, and no more than so many.
 const MANY_TIMES: f64 = 1.5;
 const TOO_MANY_TIMES: f64 = 1e6;
 /// Most rows of which every one was counted.
 const COUNTED: u64 = 1 << 16;
-/// Digits of the ends of what is usual, and the share of the larger end that counts as 0.
-const DIGITS: usize = 3;
-const NOTHING: f64 = 1e-5;
-
-/// Most characters of a number that is shown with all its digits.
-const LONGEST_PLAIN: usize = 12;
-
-/// A share as a percentage that is 0 or 100 only if it is exactly that.
-pub(super) fn percent(share: f64) -> String {
-    let percentage = share * 100.0;
-    let text = match percentage {
-        p if p <= 0.0 => "0".to_owned(),
-        p if p < 0.1 => "less than 0.1".to_owned(),
-        p if p >= 100.0 => "100".to_owned(),
-        p if p > 99.99 => "more than 99.99".to_owned(),
-        p if p > 99.0 => format!("{p:.2}"),
-        p => format!("{p:.1}"),
-    };
-    format!("{text} %")
-}
-
-/// A number as people write it: all its digits where these are few, else six, and powers of ten where it would be long.
-///
-/// ```
-/// use diad::explain::number;
-///
-/// assert_eq!([4.2, -0.0, 1234567.8, 1e-9, 2.0 / 3.0].map(number), ["4.2", "0", "1234567.8", "1e-9", "0.666667"]);
-/// ```
-pub fn number(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".into() } else { value.to_string() };
-    }
-    let plain = value.to_string();
-    if value.abs() >= 1e-5 && plain.len() <= LONGEST_PLAIN {
-        return plain;
-    }
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    let size = rounded.abs();
-    if (1e-5..1e15).contains(&size) { rounded.to_string() } else { format!("{rounded:e}") }
-}
-
-/// A whole number with its thousands apart.
-pub(super) fn count(number: u64) -> String {
-    thousands(&number.to_string())
-}
-
-/// A number with the thousands before its point apart; one with a power of ten as it is.
-fn thousands(number: &str) -> String {
-    let (digits, rest) = number.split_at(number.find('.').unwrap_or(number.len()));
-    if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return number.to_owned();
-    }
-    let mut text = String::with_capacity(number.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + rest
-}
-
-/// How many times as much, in as many digits as people say: "1.9 times", "11 times".
-fn times(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{ratio:.1} times") } else { format!("{} times", count(ratio.round() as u64)) }
-}
-
 impl Explainer<'_> {
     /// How a value of a column stands among the training rows.
     pub fn standing(&self, column: usize, value: f64) -> Standing {
@@ -175,7 +124,7 @@ impl Explainer<'_> {
         let known = given.levels().get(value.max(0.0).round() as usize).filter(|_| given.positions() > 0);
         let up_to = known.map_or(up_to, |level| below + level.rows as f64 / all.max(1) as f64);
         let same = up_to - below;
-        let few = spread.distinct().is_some_and(|distinct| distinct.len() <= FEW);
+        let few = self.has_few_values(column);
         let words = match &given.kind {
             Kind::Category { levels, others, .. } => match levels.get(value.max(0.0).round() as usize) {
                 Some(level) => Words::Rows { same: level.rows, all },
@@ -185,12 +134,19 @@ impl Explainer<'_> {
                 }
                 None => Words::Rows { same: 0, all },
             },
-            _ if few && outside.is_none() && same > 0.0 && all <= COUNTED => {
-                Words::Rows { same: (same * all as f64).round().max(1.0) as u64, all }
+            _ if few && outside.is_none() && same > 0.0 => {
+                let words = match all <= COUNTED {
+                    true => Words::Rows { same: (same * all as f64).round().max(1.0) as u64, all },
+                    false => Words::Share(same),
+                };
+                match self.far(column, value).filter(|_| same < STRAY) {
+                    Some(far) => Words::Said(format!("{words}, {far}")),
+                    None => words,
+                }
             }
-            _ if few && outside.is_none() && same > 0.0 => Words::Share(same),
             _ => self.extreme(column, value, outside).map_or_else(
                 || Words::Rank {
+                    share: below.max(1.0 - up_to),
                     above: below + up_to >= 1.0,
                     time: matches!(given.kind, Kind::Time { part: TimePart::Hour | TimePart::Date, .. }),
                 },
@@ -200,7 +156,13 @@ impl Explainer<'_> {
         Standing { below, up_to, outside, words }
     }
 
-    /// What there is to say of a number beyond all others or at their end, or of a date far from nearly all.
+    /// Whether the training rows had so few values of a column that each has a meaning of its own.
+    pub(crate) fn has_few_values(&self, column: usize) -> bool {
+        let distinct = self.detector.profile().columns[column].distinct();
+        distinct.is_some_and(|distinct| distinct.len() <= FEW)
+    }
+
+    /// What there is to say of a number or a time beyond all others, at their end, or far from nearly all.
     fn extreme(&self, column: usize, value: f64, outside: Option<Outside>) -> Option<String> {
         let given = &self.detector.encoder().columns()[column];
         let is_number = given.kind == Kind::Number;
@@ -213,42 +175,67 @@ impl Explainer<'_> {
             return Some(format!("{} the largest of {} rows", times(value / high), rows()));
         }
         if outside.is_some() {
-            let [low, high] = [low, high].map(|end| self.words(column, end));
+            let [low, high] = [low, high].map(|end| self.said(column, end));
             return Some(format!("outside everything seen: {low} to {high}"));
         }
-        if given.is_date() {
-            return self.far_date(column, value);
+        let far = self.far(column, value);
+        if !is_number {
+            return far;
         }
         // Ends that several rows have are next to themselves.
         let [next_low, next_high] = *self.detector.profile().next.get(column)?;
-        let original = |scaled: f32| self.scalers[column].original(scaled);
-        if is_number && value == high && next_high < 1.0 {
-            let next = original(next_high);
-            return Some(match is_many(high, next) {
-                true => format!("{} the next largest of {} rows", times(high / next), rows()),
-                false => format!("the largest of {} rows", rows()),
+        if value == high && next_high < 1.0 {
+            let next = self.scalers[column].original(next_high);
+            return Some(match far {
+                _ if is_many(high, next) => {
+                    format!("{} the next largest of {} rows", times(high / next), rows())
+                }
+                Some(far) => format!("the largest of {} rows, {far}", rows()),
+                None => format!("the largest of {} rows", rows()),
             });
         }
-        if is_number && value == low && next_low > -1.0 {
+        if value == low && next_low > -1.0 {
             let zero = self.scalers[column].scale(0.0);
-            return Some(match low {
-                low if low < 0.0 && next_low >= zero => format!("the only one below 0 of {} rows", rows()),
-                0.0 => format!("the only 0 of {} rows", rows()),
-                _ => format!("the smallest of {} rows", rows()),
+            return Some(match (low, far) {
+                (..0.0, _) if next_low >= zero => format!("the only one below 0 of {} rows", rows()),
+                (0.0, _) => format!("the only 0 of {} rows", rows()),
+                (_, Some(far)) => format!("the smallest of {} rows, {far}", rows()),
+                (_, None) => format!("the smallest of {} rows", rows()),
             });
         }
-        None
+        far
     }
 
-    /// When nearly all training rows were, for a date that lies far from them.
-    fn far_date(&self, column: usize, date: f64) -> Option<String> {
+    /// How far a number or a time is from where nearly all training rows are, if it is.
+    fn far(&self, column: usize, value: f64) -> Option<String> {
+        let given = &self.detector.encoder().columns()[column];
+        let room = |length: f64| match given.kind {
+            Kind::Number | Kind::Time { part: TimePart::Date, .. } => Some(length),
+            Kind::Time { part: TimePart::Hour, .. } => Some(FAR_HOURS),
+            _ => None,
+        };
         let spread = &self.detector.profile().columns[column];
-        let [from, to] =
-            [STRAY, 1.0 - STRAY].map(|share| self.scalers[column].original(spread.quantile(share)));
-        let length = to - from;
-        let [first, last] = [from, to].map(TimePart::date_in_words);
-        (date < from - length || date > to + length)
-            .then(|| format!("far from nearly all rows: {first} to {last}"))
+        let ends = [STRAY, 1.0 - STRAY].map(|share| spread.quantile(share));
+        let [from, to] = ends.map(|end| self.scalers[column].original(end));
+        let room = room(to - from)?;
+        let is_low = value < from - room;
+        if !is_low && value <= to + room {
+            return None;
+        }
+        let word = match (&given.kind, is_low) {
+            _ if given.is_date() => "far from",
+            (Kind::Number, true) if room > 0.0 => "far below",
+            (Kind::Number, false) if room > 0.0 => "far above",
+            (Kind::Number, true) => "below",
+            (Kind::Number, false) => "above",
+            (_, true) => "earlier than",
+            (_, false) => "later than",
+        };
+        let span = match given.is_date() {
+            true => [from, to].map(TimePart::date_in_words).join(" to "),
+            false => self.span(column, ends),
+        };
+        Some(format!("{word} nearly all rows: {span}"))
     }
 
     /// A value of a column in words: a number with the unit its column has, the name of a category, `missing`.
@@ -263,8 +250,15 @@ impl Explainer<'_> {
         }
     }
 
+    /// The same in a sentence: of a large number, the thousands apart.
+    fn said(&self, column: usize, value: f64) -> String {
+        let words = self.words(column, value);
+        let is_number = self.detector.encoder().columns()[column].kind == Kind::Number;
+        if is_number && value.abs() >= LARGE { thousands(&words) } else { words }
+    }
+
     /// What sentences call a column: a place in time is simply the time.
-    pub(crate) fn spoken(&self, column: usize) -> &str {
+    pub fn spoken(&self, column: usize) -> &str {
         let given = &self.detector.encoder().columns()[column];
         if given.is_date() { given.source() } else { &given.name }
     }
@@ -297,7 +291,7 @@ impl Explainer<'_> {
         match (columns, values) {
             (&[column], &[value]) => {
                 let given = &self.detector.encoder().columns()[column];
-                let (words, standing) = (self.words(column, value), self.standing(column, value));
+                let (words, standing) = (self.said(column, value), self.standing(column, value));
                 let verb = if value.is_finite() && !given.is_missing(value) { "=" } else { "is" };
                 format!("{} {verb} {words}, {standing}", self.spoken(column))
             }
@@ -309,7 +303,7 @@ impl Explainer<'_> {
     /// Two values that come together, by what is usual for one where the other is as it is.
     fn describe_pair(&self, columns: [usize; 2], values: [f64; 2]) -> String {
         let names = columns.map(|column| self.spoken(column));
-        let words = |side: usize| self.words(columns[side], values[side]);
+        let words = |side: usize| self.said(columns[side], values[side]);
         if let Some((given, rows, all)) = self.counted(columns, values) {
             let found = match rows {
                 0 => format!("in none of {} rows", count(all)),
@@ -383,7 +377,7 @@ impl Explainer<'_> {
         let [group_of, number] = [columns[given], columns[1 - given]];
         let [from, to] = self.groups[group_of].reach[group];
         let place = match from == to {
-            true => self.words(group_of, values[given]),
+            true => self.said(group_of, values[given]),
             false => self.span(group_of, [from, to]),
         };
         Some((given, place, self.span(number, usual)))
@@ -394,52 +388,66 @@ impl Explainer<'_> {
         let is_number = self.detector.encoder().columns()[column].kind == Kind::Number;
         let ends = ends.map(|end| self.scalers[column].original(end));
         let size = ends[0].abs().max(ends[1].abs());
-        let [low, high] = ends.map(|end| self.words(column, if is_number { short(end, size) } else { end }));
+        let [low, high] = ends.map(|end| self.said(column, if is_number { short(end, size) } else { end }));
         if low == high { low } else { format!("{low} to {high}") }
     }
-}
-
-/// A number with a few digits; 0 if it is nothing beside a size.
-fn short(value: f64, size: f64) -> f64 {
-    if value.abs() < NOTHING * size {
-        return 0.0;
-    }
-    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{Table, Values};
+    use crate::{Detector, Params};
 
-    #[test]
-    fn a_share_is_all_or_nothing_only_if_it_is() {
-        let shares = [0.0, 1e-7, 0.00099, 0.003, 0.5, 0.98765, 0.997, 0.999999, 1.0];
-        assert_eq!(
-            shares.map(percent),
-            [
-                "0 %",
-                "less than 0.1 %",
-                "less than 0.1 %",
-                "0.3 %",
-                "50.0 %",
-                "98.8 %",
-                "99.70 %",
-                "more than 99.99 %",
-                "100 %"
-            ]
-        );
+    /// 1,000 purchases by day, two of them dear and one at night; a rate of few values; and 500 rows at the top of a scale.
+    fn purchases() -> Detector {
+        let mut amounts: Vec<f64> = (0..1000).map(|row| 20.0 + f64::from(row * 7 % 80)).collect();
+        (amounts[3], amounts[5]) = (29_000.0, 27_500.0);
+        let hour = |row: i32| f64::from(9 * 60 + row * 13 % 540) * 60.0;
+        let mut times: Vec<f64> =
+            (0..1000).map(|row| f64::from(19_800 + row % 90) * 86_400.0 + hour(row)).collect();
+        times[8] = 19_810.0 * 86_400.0 + 3.0 * 3600.0;
+        let rates = (0..1000).map(|row| if row == 11 { 52.0 } else { f64::from(row % 3) }).collect();
+        let marks = (0..1000).map(|row| f64::from((row * 17 % 200).min(100))).collect();
+        let columns = vec![
+            Values::Numbers(amounts),
+            Values::Times(times),
+            Values::Numbers(rates),
+            Values::Numbers(marks),
+        ];
+        let names = ["amount", "paid", "rate", "mark"].map(String::from).to_vec();
+        Params::default().with_steps(5).trees(5).fit(&Table::of(names, columns).unwrap()).unwrap()
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn what_is_far_from_nearly_all_is_said_with_its_size() {
+        let detector = purchases();
+        let explainer = Explainer::new(&detector);
+        let says = |name: &str, value: f64| {
+            let column = detector.encoder().columns().iter().position(|column| column.name == name).unwrap();
+            explainer.describe(explainer.find(&[column]).unwrap(), &[value])
+        };
         assert_eq!(
-            [1e15, 123456.0, 0.1 + 0.2, f64::MAX].map(number),
-            ["1e15", "123456", "0.3", "1.79769e308"]
+            says("amount", 29_000.0),
+            "amount = 29,000, the largest of 1,000 rows, far above nearly all rows: 20 to 99"
         );
+        assert_eq!(says("amount", 27_500.0), "amount = 27,500, far above nearly all rows: 20 to 99");
+        assert_eq!(says("amount", 290_000.0), "amount = 290,000, 10 times the largest of 1,000 rows");
         assert_eq!(
-            ["999", "1234.5678", "1234567", "1e15"].map(thousands),
-            ["999", "1,234.5678", "1,234,567", "1e15"]
+            says("hour of paid", 3.0),
+            "hour of paid = 03:00, earlier than nearly all rows: 09:04 to 17:55"
         );
-        assert_eq!([short(3.06e-7, 10.0), short(-12.3456, 50.0), short(1e-9, 1e-9)], [0.0, -12.3, 1e-9]);
+        assert_eq!(says("rate", 52.0), "rate = 52, as in 1 of 1,000 rows, far above nearly all rows: 0 to 2");
+        assert_eq!(says("rate", 2.0), "rate = 2, as in 332 of 1,000 rows");
+        assert_eq!(says("mark", 100.0), "mark = 100, higher than 50.0 % of rows");
+        assert!(says("amount", 95.0).starts_with("amount = 95, higher than 9"), "{}", says("amount", 95.0));
+    }
+
+    #[test]
+    fn ranks_near_the_ends_read_well() {
+        let rank = |share, above, time| Words::Rank { share, above, time }.to_string();
+        assert_eq!(rank(0.997, true, false), "higher than 99.70 % of rows");
+        assert_eq!(rank(0.99995, true, false), "among the highest 0.01 % of rows");
+        assert_eq!(rank(0.99995, false, true), "among the earliest 0.01 % of rows");
     }
 }
