@@ -14,7 +14,6 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
-use rayon::prelude::*;
 
 use self::guard::Guarded;
 use crate::header::Header;
@@ -137,24 +136,20 @@ impl Reader for ParquetReader {
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
-        self.read_batch()
+        caught(&self.path.clone(), || self.read_batch())
     }
 }
 
 impl ParquetReader {
     fn read_batch(&mut self) -> Result<Option<Table>> {
-        if self.left_in_group == 0 && !caught(&self.path.clone(), || self.next_group())? {
+        if self.left_in_group == 0 && !self.next_group()? {
             return Ok(None);
         }
         let rows = self.left_in_group.min(batch_rows(self.columns.len()));
-        let (first, path) = (self.next_row, &self.path);
-        let columns: Vec<Result<Values>> = self
-            .columns
-            .par_iter_mut()
-            .map(|column| caught(path, || column.read(rows, first, path)))
-            .collect();
-        // The error reported is that of the first column, whichever thread failed first.
-        let columns = columns.into_iter().collect::<Result<_>>()?;
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for column in &mut self.columns {
+            columns.push(column.read(rows, self.next_row, &self.path)?);
+        }
         let origin = Origin::FirstRow(self.next_row);
         self.left_in_group -= rows;
         self.next_row += rows as u64;
