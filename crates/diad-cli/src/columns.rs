@@ -10,7 +10,7 @@ use crate::log;
 /// Notes the columns that were left out automatically.
 pub fn warn_of_left_out(columns: &[LeftOut]) {
     // A constant column is useless whatever its type.
-    for LeftOut { name, reason } in columns.iter().filter(|column| column.reason != Reason::Constant) {
+    for LeftOut { name, reason, .. } in columns.iter().filter(|column| column.reason != Reason::Constant) {
         let keep = match reason {
             Reason::AllMissing => "",
             _ => "; keep it with --numeric or --categorical",

@@ -7,22 +7,22 @@ use diad::{Alert, Detector, Edit};
 
 use crate::output::{self, shown};
 
-/// Change what one column adds to the score, or store which rows are alerts
+/// Change how a single column contributes to the score, or store which rows are alerts
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// A category that raises no score, such as Memo=gift; may be given more than once
+    /// A category that must not raise a score, such as Memo=gift; may be given more than once
     #[arg(long, value_name = "COL=VALUE")]
     mute: Vec<String>,
-    /// The most that a column adds to a score, such as amount=3; may be given more than once
+    /// The most that a column may add to a score, such as amount=3; may be given more than once
     #[arg(long, value_name = "COL=NUMBER")]
     cap: Vec<String>,
-    /// A column that adds the same to all scores; may be given more than once
+    /// A column that must add the same to every score; may be given more than once
     #[arg(long, value_name = "COL")]
     flat: Vec<String>,
-    /// A column whose larger values add more (=up), or whose smaller values do (=down); may be given more than once
+    /// A column whose contribution must never fall (=up) or never rise (=down) as its value grows; may be given more than once
     #[arg(long, value_name = "COL=up|down")]
     monotone: Vec<String>,
     /// Take back an edit, as diad info lists it, or all of them; may be given more than once
@@ -37,9 +37,9 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-An edit changes what one column alone adds; what it adds together with another column stays. The score is still the exact sum of
-its terms. diad info lists the edits of a model, and --undo takes one back. P-values stay those of the fit: edits that lower scores
-make them larger, never smaller.
+An edit changes what a column contributes on its own, not what it contributes together with another column. The score is still the
+exact sum of its terms. diad info lists the edits of a model, and --undo takes one back. P-values still refer to the fit: edits that
+lower scores make them larger, never smaller.
 
 Examples:
   diad edit model.diad --mute Memo=gift -o quiet.diad

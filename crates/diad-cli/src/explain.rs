@@ -49,7 +49,7 @@ pub struct Args {
     #[cfg_attr(not(feature = "png"), doc = "(PNG copies: build with --features png)")]
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// With --plots: an earlier model of the same table, drawn in grey beside the terms of one column, the most changed first
+    /// With --plots: an earlier model of the same table, drawn in grey; the columns that changed most come first
     #[arg(long, value_name = "MODEL0", requires = "plots")]
     before: Option<PathBuf>,
     /// Explain the exact score instead of its tables; diad info shows how close they are

@@ -13,13 +13,13 @@ use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::stop::stoppable;
 
-/// Write a model for other programs: as SQL, as ONNX, or as documented JSON
+/// Export a model for other programs, as SQL, ONNX or documented JSON
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The model file, from diad fit
     model: PathBuf,
-    /// What to write
+    /// The format to write
     #[arg(long, value_enum, value_name = "FORM")]
     to: Form,
     /// The file to write
@@ -37,11 +37,11 @@ pub struct Args {
     /// SQL: how many of the terms that contribute most to name for each row
     #[arg(long, value_name = "K", num_args = 0..=1, default_value_t = 0, default_missing_value = "2")]
     reasons: usize,
-    /// ONNX: also give what each term contributes, as a second output
+    /// ONNX: add a second output with what each term contributes
     #[arg(long)]
     explain: bool,
-    /// A table whose first rows, up to 1,000, are put into the file with their scores, to check the export by [default: a few made-up
-    /// rows at the edges of what the model knows]
+    /// A table whose first rows, up to 1,000, are stored in the file with their scores, to check the export with [default: a few made-up
+    /// rows at the edges of the training data]
     #[arg(long, value_name = "TABLE")]
     check: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 }
 
 const EXAMPLES: &str = "\
-Scores are within 0.00001 of those of diad score --exact, relative to the score or to 1. docs/exports.md describes each form.
+Scores are within 0.00001 of those of diad score --exact, relative to the score or to 1. docs/exports.md describes each format.
 
 Examples:
   diad export model.diad --to json -o model.json
@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
         Form::Json => plan.to_json()?.into_bytes(),
         Form::Sql => {
             let dialect = args.dialect.context("--to sql needs a --dialect")?;
-            plan.to_sql(&Statement { dialect, table: &args.table, keep: &args.keep, reasons: args.reasons })?
+            plan.to_sql(&Statement::new(dialect, &args.table).keep(&args.keep).reasons(args.reasons))?
                 .into_bytes()
         }
         Form::Onnx => plan.to_onnx(args.explain)?,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use diad::encode::Roles;
-use diad::table::FORMATS;
+use diad::table::formats;
 use diad::{Checkpoints, Detector, Naming, Params, Progress};
 
 use crate::args::ColumnRoles;
@@ -21,7 +21,7 @@ use crate::stop::stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    #[arg(help = format!("The table: {FORMATS}; - for standard input"))]
+    #[arg(help = format!("The table: {}; - for standard input", formats()))]
     table: PathBuf,
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]

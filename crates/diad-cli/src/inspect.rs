@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use diad::encode::{Reason, Survey, Surveyed};
-use diad::table::{DateOrder, FORMATS, ReadAs, Remark, Stray, TimePart, printable, quoted};
+use diad::table::{DateOrder, ReadAs, Remark, Stray, TimePart, formats, printable, quoted};
 
 use crate::args::ColumnRoles;
 use crate::columns::{number, plural};
@@ -18,7 +18,7 @@ use crate::stop::stoppable;
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    #[arg(help = format!("The table: {FORMATS}; - for standard input"))]
+    #[arg(help = format!("The table: {}; - for standard input", formats()))]
     table: PathBuf,
     #[command(flatten)]
     columns: ColumnRoles,
@@ -90,12 +90,12 @@ fn details(column: &Surveyed) -> Vec<String> {
         }
         let cells = plural(understood.stray_rows as usize, "cell", "cells");
         let shown = if shown.is_empty() { String::new() } else { format!(": {}", shown.join(", ")) };
-        lines.push(format!("{cells} not understood as {kind}, taken as missing{shown}"));
+        lines.push(format!("{cells} not understood as {kind}, treated as missing{shown}"));
         lines.push(format!("to take all cells as categories: {}", option("--categorical")));
     }
     if let Some((rows, place)) = column.infinite {
         let rows = plural(rows as usize, "infinite number", "infinite numbers");
-        lines.push(format!("{rows}, first in {place}, taken as missing"));
+        lines.push(format!("{rows}, first in {place}, treated as missing"));
     }
     if matches!(column.left_out, Some(Reason::Identifier | Reason::TooManyTexts | Reason::OneTime)) {
         lines.push(format!("to keep it: {} or {}", option("--numeric"), option("--categorical")));

@@ -28,10 +28,10 @@ pub struct Labels {
     /// The column with the labels: 1 for an anomaly and 0 for a normal row, or true/false, or yes/no; empty where unknown
     #[arg(long, value_name = "COL", required_unless_present = "table")]
     pub label: Option<String>,
-    /// The table that the labels are of, if they are in a file of their own
+    /// The table the labels refer to, if they are in a separate file
     #[arg(long, value_name = "TABLE")]
     pub table: Option<PathBuf>,
-    /// With --table: the column that names the rows, in both files [default: the one that the model left out because it does]
+    /// With --table: the column that identifies rows, in both files [default: the identifier that the model left out]
     #[arg(long, value_name = "COL", requires = "table")]
     pub id: Option<String>,
     /// With --table: the label that means an anomaly; every other is a normal row [default: 1, yes, true, fraud and the like]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use diad::table::{FORMATS_IN_FULL, panic_is_caught};
+use diad::table::{FORMATS, panic_is_caught};
 
 mod alerting;
 mod args;
@@ -36,7 +36,7 @@ mod sheet;
 mod stop;
 mod tune;
 
-/// Finds the unusual rows of a table, without labels or with a few.
+/// Find the unusual rows of a table, with no labels or only a few.
 #[derive(Parser)]
 #[command(version, after_help = more_help())]
 struct Cli {
@@ -45,7 +45,7 @@ struct Cli {
     /// Threads to use [default: one per processor core]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Memory to use for reading tables, such as 500M or 2G [default: half of the machine's, at most 4G]
+    /// Memory limit for reading tables, such as 500M or 2G [default: half of the machine's memory, at most 4G]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     max_memory: Option<usize>,
     /// The sheet of a workbook to read [default: the first]
@@ -79,8 +79,9 @@ const LEAST_MEMORY: usize = 64 << 20;
 
 /// Shown below the list of commands.
 fn more_help() -> String {
+    let formats: String = FORMATS.iter().map(|format| format!("\n  {format}")).collect();
     format!(
-        "{EXAMPLES}\n\nTables are {FORMATS_IN_FULL}. The format is detected\nfrom the content. A - stands for standard input.\n\n\
+        "{EXAMPLES}\n\nTables can be{formats}\nThe format is detected from the content. A - stands for standard input.\n\n\
          {CONVENTIONS}"
     )
 }

@@ -17,7 +17,7 @@ use crate::labels::identifier;
 use crate::output;
 use crate::stop::stoppable;
 
-/// Name the rows that are most worth a label
+/// Suggest which rows to label next
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -26,7 +26,7 @@ pub struct Args {
     /// The labels so far: a file of identifiers and labels
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The column that names the rows [default with labels: the one that the model left out because it does]
+    /// The column that identifies rows [default with labels: the identifier that the model left out]
     #[arg(long, value_name = "COL")]
     id: Option<String>,
     /// The column of the labels file with the labels [default: label, or the only one]
@@ -35,7 +35,7 @@ pub struct Args {
     /// The label that means an anomaly; every other is a normal row [default: 1, yes, true, fraud and the like]
     #[arg(long, value_name = "WORD", requires = "labels")]
     positive: Option<String>,
-    /// How many rows to name
+    /// How many rows to suggest
     #[arg(short, value_name = "N", default_value_t = 10)]
     k: usize,
     /// How to print the rows
@@ -44,9 +44,9 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-Rows come by what their label is expected to be: 1 an anomaly, -1 a normal row, by the score and by the labels so far of rows like them.
-After the name of a row come its score, that expectation, and what carries the score. No kind of alert has more than a third of the rows
-while there are others. Label them, add them to the file, and ask again.
+Rows are ordered by the label they are expected to get, from 1 for an anomaly to -1 for a normal row, judging by their scores and by the
+labels of similar rows. Each is printed with its score, that expectation, and the terms behind the score. No kind of alert takes up more
+than a third of the rows while there are others. Label the rows, add the labels to the file, and run the command again.
 
 Examples:
   diad next model.diad table.csv --id number -k 10
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     let detector = Detector::load(&args.given.model)?;
     if detector.origin().is_some() && args.labels.is_some() {
         bail!(
-            "the model is tuned already; give the model that it was tuned from, which learns from all labels anew"
+            "the model has been tuned already; give the original model, which learns from all labels again"
         );
     }
     let table = Input::new(&args.given.table)?;

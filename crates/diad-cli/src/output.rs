@@ -76,7 +76,7 @@ pub fn check(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
     }
     for input in inputs {
         if fs::canonicalize(input).is_ok_and(|input| input == target) {
-            bail!("{} is read and written at once; name another output", shown(path));
+            bail!("{} is both input and output; choose another output", shown(path));
         }
     }
     // Dropped at once, which removes it.

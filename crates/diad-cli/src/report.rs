@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{rows, score, stop};
 
-/// Write an HTML report: what the model looks at, and why rows are anomalous
+/// Write an HTML report of what the model looks at and why rows are unusual
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -32,7 +32,7 @@ pub struct Args {
     id: Option<String>,
     #[command(flatten)]
     alerting: alerting::Alerting,
-    /// Columns to show as the table has them, also those the model does not use: names separated by commas, or all
+    /// Columns to show as they are in the table, even if the model does not use them: names separated by commas, or all
     #[arg(long, value_name = "COLS", value_delimiter = ',')]
     keep: Vec<String>,
     /// An earlier model of the same table to compare with
@@ -50,9 +50,9 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-The report is one file that needs no network and opens in any browser. It holds the values of the listed rows,
-of the kept columns too, and of some ordinary rows to compare them with.
-Rows can be marked in it as anomalies or ordinary, and the marks saved as labels.
+The report is a single file that opens in any browser, without a network. It contains the values of the listed rows,
+including the kept columns, and of some ordinary rows for comparison.
+In the report, rows can be marked as anomalies or as ordinary, and the marks saved as labels.
 
 Examples:
   diad report model.diad table.csv -o report.html

@@ -27,7 +27,7 @@ pub struct Args {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL2")]
     output: PathBuf,
-    /// A validation table: other labelled rows, on which an ensemble is selected
+    /// A validation table: other labelled rows, used for ensemble selection
     #[arg(long, value_name = "TABLE")]
     valid: Option<PathBuf>,
     #[command(flatten)]
@@ -35,8 +35,8 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-The labels may be in the same table as unlabelled rows, or in a file of their own: with --table and --id, the rows that they name are looked up
-there. Other columns of that file, such as comments, are left alone. With anomalies alone, unlabelled rows stand in for normal ones.
+Labels may be in the table itself, beside unlabelled rows, or in a separate file: with --table and --id, the rows they name are looked
+up in the table. Other columns of that file, such as comments, are ignored. If only anomalies are labelled, unlabelled rows stand in for normal ones.
 To add labels later, tune the original model again with all labels so far.
 
 Examples:

@@ -50,7 +50,7 @@ pub fn of([ignored, categorical, numeric]: &[Vec<Place>; 3], names: &[String]) -
 }
 
 /// What to say of a column that was left out, though nobody asked for it. One of the same value in all rows goes without saying.
-pub fn left_out(LeftOut { name, reason }: &LeftOut) -> Option<String> {
+pub fn left_out(LeftOut { name, reason, .. }: &LeftOut) -> Option<String> {
     let name = quoted(name);
     let keep = match reason {
         Reason::Constant => return None,

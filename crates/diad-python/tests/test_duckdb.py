@@ -90,7 +90,7 @@ def test_a_function_is_replaced_by_one_of_its_name(con, detector):
         ({"id": "age"}, "there is no column 'age' to keep"),
         ({"reasons": -1}, "reasons is -1"),
         ({"alert": "top=5"}, "looks at a whole table"),
-        ({"alert": "often"}, "write the rows to alert of as"),
+        ({"alert": "often"}, "write an alert rule as"),
     ],
 )
 def test_what_cannot_be_is_said(con, detector, strange, asked, said):

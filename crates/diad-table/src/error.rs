@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::Place;
-use crate::formats::{FORMATS, beside_csv};
+use crate::formats::formats;
 use crate::text::{printable, quoted};
 
 /// What can go wrong with a table, in words a user can act on.
@@ -26,7 +26,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The file holds nothing at all.
-    #[error("{} is empty; give {FORMATS}", file(path))]
+    #[error("{} is empty; give {}", file(path), formats())]
     EmptyFile {
         /// The file.
         path: PathBuf,
@@ -44,11 +44,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is of a kind that is not read.
-    #[error(
-        "{} is {kind}; give a CSV file with a header line, {}",
-        file(path),
-        beside_csv!()
-    )]
+    #[error("{} is {kind}; give {}", file(path), formats())]
     FileKind {
         /// The file.
         path: PathBuf,
@@ -108,7 +104,7 @@ pub enum Error {
         most: usize,
     },
     /// A workbook that is too large beside its sheets: all its texts are in memory at once.
-    #[error("the texts of {} take more than {most} MB of memory; save the sheet as a CSV file", file(path))]
+    #[error("the text in {} takes more than {most} MB of memory; save the sheet as a CSV file", file(path))]
     LargeBook {
         /// The file.
         path: PathBuf,
@@ -212,7 +208,7 @@ pub enum Error {
     },
     /// A value that is a list or an object.
     #[error(
-        "column {}, line {line}: the value is a list or an object; write a number or a text",
+        "column {}, line {line}: the value is a list or an object; write a number or text",
         quoted(column)
     )]
     Nested {

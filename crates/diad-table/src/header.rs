@@ -55,7 +55,7 @@ impl Header {
         let mut notes: Vec<String> = self.repeated.iter().take(SHOWN).map(note).collect();
         if self.repeated.len() > SHOWN {
             notes.push(format!(
-                "{} more columns have the name of another one, and a number behind it here",
+                "{} more columns share a name with another one; each is given a number here",
                 self.repeated.len() - SHOWN
             ));
         }

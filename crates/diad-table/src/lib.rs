@@ -39,7 +39,7 @@ mod xlsx;
 pub use budget::{limit_memory, memory_limit};
 pub use error::{Error, Result};
 pub use file::{FileSource, read_stream};
-pub use formats::{FORMATS, FORMATS_IN_FULL};
+pub use formats::{FORMATS, formats};
 pub use moment::seconds;
 pub use notation::{DateOrder, MISSING, Notation, TRUTHS, is_whole};
 pub use select::{ReadAs, Selection};

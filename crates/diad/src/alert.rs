@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum Alert {
     /// So many rows of a table, those with the highest scores.
     Top(u64),
@@ -96,7 +97,7 @@ impl FromStr for Alert {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || format!("write the rows to alert of as {FORMS}");
+        let unknown = || format!("write an alert rule as {FORMS}");
         let (kind, value) = text.trim().split_once('=').ok_or_else(unknown)?;
         let value = value.trim();
         let share = || {
@@ -178,8 +179,8 @@ mod tests {
     #[test]
     fn what_is_no_rule_is_told_what_would_be() {
         for (text, said) in [
-            ("50", "write the rows"),
-            ("most=3", "write the rows"),
+            ("50", "write an alert rule"),
+            ("most=3", "write an alert rule"),
             ("top=0", "top must be"),
             ("top=-1", "top must be"),
             ("share=0", "share must be"),

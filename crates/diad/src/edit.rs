@@ -28,6 +28,7 @@ const BEYOND: f64 = 1.0;
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Edit {
     /// A category of a column raises no score.
     Mute {
@@ -198,7 +199,7 @@ fn wanted(
                 return Err("the column has no categories; use cap, flat or monotone");
             };
             let known = levels.iter().position(|level| level.name.as_deref().unwrap_or("missing") == value);
-            let Some(known) = known else { return Err("the training had no such category") };
+            let Some(known) = known else { return Err("there was no such category in training") };
             let mute = |(place, &now): (usize, &f64)| if place == known { now.min(0.0) } else { now };
             now.iter().enumerate().map(mute).collect()
         }
@@ -380,7 +381,7 @@ mod tests {
         for (edit, said) in [
             ("flat age", "the model has no such column"),
             ("mute amount=3", "the column has no categories"),
-            ("mute Memo=none", "the training had no such category"),
+            ("mute Memo=none", "there was no such category in training"),
             ("monotone Memo=up", "categories are neither larger nor smaller"),
         ] {
             let error = first.edited(&edits(&[edit])).unwrap_err().to_string();

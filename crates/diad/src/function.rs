@@ -1,6 +1,9 @@
 //! Functions of one and of two features, given by their values at nodes and linear in between: the one place that
 //! finds a value among nodes and interpolates.
 
+/// Equal parts of [-1, 1] for each of which a [`Ruler`] knows where to start looking.
+const PARTS: usize = 512;
+
 /// A function of one feature.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curve {
@@ -52,6 +55,48 @@ pub fn locate(x: f64, nodes: &[f32]) -> (usize, f64) {
 pub fn interpolate<T: Copy + Into<f64>>((node, share): (usize, f64), values: &[T]) -> f64 {
     let [low, high] = [values[node].into(), values[node + 1].into()];
     low + share * (high - low)
+}
+
+/// Nodes among which many values are found, quickly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruler {
+    nodes: Vec<f32>,
+    /// The last node at or before the start of each part.
+    starts: Vec<u16>,
+}
+
+impl Ruler {
+    /// Prepares nodes, ascending, two or more.
+    pub fn new(nodes: &[f32]) -> Self {
+        let start = |part: usize| {
+            let x = part as f32 * (2.0 / PARTS as f32) - 1.0;
+            nodes.partition_point(|&node| node <= x).saturating_sub(1) as u16
+        };
+        Self { nodes: nodes.to_vec(), starts: (0..PARTS).map(start).collect() }
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> &[f32] {
+        &self.nodes
+    }
+
+    /// The first node and the last one.
+    pub fn ends(&self) -> [f32; 2] {
+        [self.nodes[0], self.nodes[self.nodes.len() - 1]]
+    }
+
+    /// As [`locate`], in single precision.
+    #[inline]
+    pub fn find(&self, x: f32) -> (usize, f32) {
+        let last = self.nodes.len() - 1;
+        let part = ((x + 1.0) * (PARTS as f32 / 2.0)).clamp(0.0, (PARTS - 1) as f32) as usize;
+        let mut node = (self.starts[part] as usize).min(last - 1);
+        while node + 1 < last && self.nodes[node + 1] <= x {
+            node += 1;
+        }
+        let share = (x - self.nodes[node]) / (self.nodes[node + 1] - self.nodes[node]);
+        (node, share.clamp(0.0, 1.0))
+    }
 }
 
 impl Curve {

@@ -100,7 +100,7 @@ fn every_row_is_scored_and_what_does_not_fit_is_rarer_than_any_value() {
     assert_eq!(
         oddities.sentences()[0],
         "column \"amount\": 1 unreadable cell and 1 infinite cell and 1 missing cell (\"n/k\" in row 3, line 5; row 4, line 6; \
-         \"-inf\" in row 5, line 7) count as rarer than any value, since no training row had the like; correct them if they are \
+         \"-inf\" in row 5, line 7) count as rarer than any value, since no training row had anything like it; correct them if they are \
          mistakes"
     );
     // The same by any way.

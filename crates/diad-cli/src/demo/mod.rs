@@ -1,4 +1,4 @@
-//! `diad demo`: trains on a table that comes along and shows the results.
+//! `diad demo`: trains on a built-in table and shows the results.
 
 mod expenses;
 mod review;
@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::output::{self, Pending, shown};
 use crate::{fit, report, score};
 
-/// Try it on a small table that comes along
+/// Try it on a small built-in table
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  diad demo\n  diad demo thyroid\n  diad demo --dir my-folder")]
 pub struct Args {
@@ -37,7 +37,7 @@ pub struct Args {
 enum Choice {
     /// Expenses of a company, made up, with odd ones planted: what is found, then what five labels change
     Expenses,
-    /// Thyroid tests of 7,200 people, of which 534 are labelled as not normal
+    /// Thyroid tests of 7,200 people, 534 of them labelled as not normal
     Thyroid,
 }
 
@@ -104,7 +104,7 @@ impl Files {
         if !holds(&paths[0], content)
             && let Some(other) = paths.iter().find(|path| path.exists())
         {
-            bail!("{} is there already and not from a demo; name another folder with --dir", shown(other));
+            bail!("{} already exists and is not from a demo; choose another folder with --dir", shown(other));
         }
         let mut paths =
             paths.iter().map(|path| output::check(path, &[])).collect::<Result<Vec<PathBuf>>>()?;

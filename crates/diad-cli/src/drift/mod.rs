@@ -19,13 +19,13 @@ use crate::output::{self, Pending, shown};
 use crate::score;
 use crate::stop::stoppable;
 
-/// Say what has changed since the training, by the terms of the score
+/// Show what has changed in the data since training, term by term
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
     given: ModelAndTable,
-    /// A column to tell rows apart by, such as a month or a shop
+    /// A column to group rows by, such as a month or a shop
     #[arg(long, value_name = "COL")]
     by: Option<String>,
     /// How to print the result
@@ -44,9 +44,9 @@ enum Format {
 }
 
 const EXAMPLES: &str = "\
-Columns are compared by where their values lie, terms by what they add to scores. What terms add to the change of the mean score and to the
-change of the share of rare rows (from percentile 99 on) adds up exactly. A change counts if it is large enough to matter and could hardly be chance:
-no more than 5 % of the changes named are expected to be none.
+Columns are compared by the distribution of their values, terms by what they add to scores. What the terms contribute adds up exactly to the
+change of the mean score and of the share of rare rows (percentile 99 and above). A change is reported if it is large enough to matter and
+unlikely to be chance: at most 5 % of the reported changes are expected to be false.
 
 Examples:
   diad drift model.diad today.csv

@@ -24,7 +24,7 @@ use crate::sheet::{self, Format, Writer};
 use crate::stop::stoppable;
 use found::{Found, Kept, Standings};
 
-/// Write how unusual every row of a table is: score, percentile, p-value and severity, alerts and their reasons
+/// Score every row of a table: score, percentile, p-value and severity, alerts and their reasons
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -33,10 +33,10 @@ pub struct Args {
     /// The file to write: .csv, .jsonl, .parquet or .xlsx, or - for CSV on standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// The column that names the rows, such as a transaction number; it comes first
+    /// The column that identifies rows, such as a transaction number; it is written first
     #[arg(long, value_name = "COL")]
     id: Option<String>,
-    /// Columns of the table to write beside the scores, separated by commas, or all
+    /// Columns of the table to copy to the output, separated by commas, or all
     #[arg(long, value_name = "COLS", value_delimiter = ',')]
     keep: Vec<String>,
     /// Write only the rows with the highest scores, the highest first
@@ -62,16 +62,16 @@ pub struct Args {
 }
 
 const EXAMPLES: &str = "\
-The output has a row for each row of the table, counted from 0, with its
+The output has one row for each row of the table, numbered from 0, with its
   score       higher is more anomalous
   percentile  the share of ordinary rows that score lower, in %
-  p_value     the share of ordinary rows that score as high; beyond the highest score known, from a fitted tail
+  p_value     the share of ordinary rows that score at least as high; beyond the highest known score, from a fitted tail
   severity    ordinary, unusual (from percentile 95 on), rare (99) or extreme (99.9)
 and, if there is a rule, whether it is an alert. Reasons and kept columns follow.
 Every row is scored. A cell that cannot be read, is infinite, or is missing in a column that had no gaps in training counts as rarer
 than any value of its column, and is reported on standard error.
-A file is written whole or not at all. With -o -, rows are written as they are scored: after an error,
-those before it are already out.
+A file is written whole or not at all. With -o -, rows are written as they are scored: those before an
+error are already out.
 
 Examples:
   diad score model.diad table.csv -o scores.csv

@@ -100,7 +100,7 @@ fn groups_name_what_alerts_have_in_common() {
 fn a_budget_counts_by_time() {
     let folder = folder();
     let budget = ["score", "m.diad", "t.csv", "--alert", "budget=1/day", "-o", "a.csv"];
-    assert_snapshot!(folder.diad(&budget).fails(), @"diad: the model has no column of times, which a budget counts by; name one of the table with --time");
+    assert_snapshot!(folder.diad(&budget).fails(), @"diad: a budget needs a column of times, but the model has none; name one of the table with --time");
     let said = folder.diad(&[&budget[..], &["--time", "booked"]].concat()).succeeds();
     // 25 days; of rows with equal scores at the border, none is an alert.
     let told = said
@@ -289,7 +289,7 @@ fn labels_go_by_identifier() {
     assert!(expected(0) > 0.0 && names[0].ends_with("50"), "the other huge amounts come first: {told}");
     folder.write("bad.csv", "number,verdict\nP0050,perhaps\n");
     let bad = ["tune", "m.diad", "bad.csv", "-o", "x.diad", "--table", "t.csv", "--id", "number"];
-    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2, row 0: "perhaps" is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);
+    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2, row 0: "perhaps" is not a label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);
     folder.write("bad.csv", "number,verdict\nP9999,1\nP9998,0\n");
     assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: 2 labels name rows that column "number" of the table does not have, such as "P9998", "P9999"; give the table that they are of"#);
 }

@@ -138,7 +138,7 @@ fn an_output_that_cannot_be_written() {
     let fit = |output| folder.fit(&["t.csv", "-o", output]).fails();
     assert_snapshot!(fit("no/folder/m.diad"), @"diad: cannot write no/folder/m.diad: its folder does not exist; create it");
     assert_snapshot!(fit("."), @"diad: cannot write .: it is a folder; name a file in it");
-    assert_snapshot!(fit("t.csv"), @"diad: t.csv is read and written at once; name another output");
+    assert_snapshot!(fit("t.csv"), @"diad: t.csv is both input and output; choose another output");
     #[cfg(unix)]
     assert_snapshot!(fit("/dev/null"), @"diad: cannot write /dev/null: it is not a plain file");
     assert_eq!(folder.files(), ["t.csv"]);
@@ -208,7 +208,7 @@ fn an_output_for_scores_of_an_unknown_kind() {
     let score = |output| folder.diad(&["score", "model.diad", "table.csv", "-o", output]).fails();
     assert_snapshot!(score("scores.txt"), @"diad: cannot write scores.txt: its name must end in .csv, .jsonl, .parquet or .xlsx");
     assert_snapshot!(score("no/scores.csv"), @"diad: cannot write no/scores.csv: its folder does not exist; create it");
-    assert_snapshot!(score("table.csv"), @"diad: table.csv is read and written at once; name another output");
+    assert_snapshot!(score("table.csv"), @"diad: table.csv is both input and output; choose another output");
 }
 
 #[test]

@@ -18,7 +18,9 @@ fn demo_replaces_only_what_a_demo_wrote() {
         folder.write(name, "mine");
         assert_eq!(
             demo().fails(),
-            format!("diad: ./{name} is there already and not from a demo; name another folder with --dir\n")
+            format!(
+                "diad: ./{name} already exists and is not from a demo; choose another folder with --dir\n"
+            )
         );
         assert_eq!((folder.files(), folder.read_text(name)), (vec![name.to_owned()], "mine".to_owned()));
         std::fs::remove_file(folder.path(name)).unwrap();

@@ -143,7 +143,7 @@ fn tables_and_models_that_do_not_fit() {
     let label = ["report", "model.diad", "table.csv", "--label", "x", "-o", "r.html"];
     assert_snapshot!(folder.diad(&label).fails(), @r#"diad: the model was trained with column "x" as a feature; train it again with --label x"#);
     let input = ["report", "model.diad", "table.csv", "-o", "table.csv"];
-    assert_snapshot!(folder.diad(&input).fails(), @"diad: table.csv is read and written at once; name another output");
+    assert_snapshot!(folder.diad(&input).fails(), @"diad: table.csv is both input and output; choose another output");
     assert_eq!(folder.files(), files, "nothing half-written is left");
 }
 

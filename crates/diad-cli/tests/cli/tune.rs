@@ -111,7 +111,7 @@ fn labels_that_cannot_be_learned_from() {
     assert_snapshot!(tune(&folder, &["--amplitude", "0"]).fails(), @"diad: amplitude is 0, but it must be from 0.001 to 1000");
     let same =
         folder.diad(&["tune", "model.diad", "labels.csv", "--label", "label", "-o", "model.diad"]).fails();
-    assert_snapshot!(same, @"diad: model.diad is read and written at once; name another output");
+    assert_snapshot!(same, @"diad: model.diad is both input and output; choose another output");
     assert_snapshot!(folder.diad(&["tune", "model.diad", "labels.csv", "--label", "x", "-o", "t.diad"]).fails(), @r#"diad: column "x" is a feature of the model, so it cannot be the label; fit the model without it"#);
     assert_eq!(folder.files(), ["labels.csv", "model.diad", "table.csv", "valid.csv"]);
     tune(&folder, &[]).succeeds();
@@ -127,7 +127,7 @@ fn contradictory_labels_are_counted() {
     folder.write("labels.csv", "x,y,label\n1,2,1\n1,2,0\n0,1,0\n0.5,1,0\n");
     let answer = tune(&folder, &[]);
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
-    assert_snapshot!(answer.stderr, @"diad: warning: 2 labelled rows are the same as another row with the other label; they pull against each other");
+    assert_snapshot!(answer.stderr, @"diad: warning: 2 labelled rows are identical to a row with the opposite label; they contradict each other");
 }
 
 #[test]

@@ -223,7 +223,7 @@ pub fn with_array<R>(
         _ => {
             let dtype = array.dtype().str()?;
             return Err(PyTypeError::new_err(format!(
-                "an array of {dtype} is not read; give one of numbers or texts"
+                "an array of {dtype} is not supported; give one of numbers or text"
             )));
         }
     }

@@ -36,11 +36,11 @@ impl Frame {
         py: Python<'_>,
         use_columns: impl FnOnce(Columns<'_>) -> PyResult<R>,
     ) -> PyResult<R> {
-        let mut parts = Vec::with_capacity(self.columns.len());
+        let mut sources = Vec::with_capacity(self.columns.len());
         for (name, column) in self.names.iter().zip(&self.columns) {
-            parts.push(Part::of(column.bind(py), name)?);
+            sources.push(Source::of(column.bind(py), name)?);
         }
-        let columns = parts.iter_mut().map(Part::view).collect();
+        let columns = sources.iter_mut().map(Source::view).collect();
         use_columns(Columns { names: Some(self.names.clone()), columns })
     }
 }
@@ -53,12 +53,12 @@ impl Frame {
 }
 
 /// A column: an array that is kept while it is read, or values of its own.
-enum Part<'py> {
+enum Source<'py> {
     Array(Box<dyn Kept + 'py>),
     Own(Option<Box<dyn ColumnView>>),
 }
 
-impl<'py> Part<'py> {
+impl<'py> Source<'py> {
     fn of(column: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         if let Ok(array) = column.cast::<PyUntypedArray>() {
             return array::kept(array, name).map(Self::Array);
@@ -82,7 +82,7 @@ impl<'py> Part<'py> {
     fn view(&mut self) -> Box<dyn ColumnView + '_> {
         match self {
             Self::Array(kept) => kept.view(),
-            // Taken once, since every part is viewed once.
+            // Taken once, since every column is viewed once.
             Self::Own(own) => own.take().unwrap_or_else(|| Box::new(&[0.0; 0][..])),
         }
     }

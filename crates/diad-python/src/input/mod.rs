@@ -71,7 +71,7 @@ pub fn with_columns<R>(
     }
     let kind = table.get_type().name()?;
     Err(PyTypeError::new_err(format!(
-        "a table of type {kind} is not read; give an array, a data frame or a list of dictionaries"
+        "a table of type {kind} is not supported; give an array, a data frame or a list of dictionaries"
     )))
 }
 

@@ -98,11 +98,11 @@ impl<R: BufRead> CsvReader<R> {
         let mut about = About { semicolons: delimiter == b';', ..About::default() };
         if commented {
             let path = printable(&path.to_string_lossy());
-            about.notes.push(format!("the lines above the table in {path} that start with # are not read"));
+            about.notes.push(format!("the lines above the table in {path} that start with # are skipped"));
         }
         if before > 0 {
             about.notes.push(format!(
-                "the table in {} starts at line {}; what is above it is not read",
+                "the table in {} starts at line {}; the lines above it are skipped",
                 printable(&path.to_string_lossy()),
                 records.line
             ));
@@ -181,8 +181,8 @@ impl<R: BufRead> Reader for CsvReader<R> {
             let path = printable(&self.records.path.to_string_lossy());
             about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
         }
-        about.notes.extend(self.short.note("few", "those that lack are missing values"));
-        about.notes.extend(self.long.note("many", "those beyond the last name are not read"));
+        about.notes.extend(self.short.note("few", "the rest are treated as missing"));
+        about.notes.extend(self.long.note("many", "cells beyond the last column are ignored"));
         about
     }
 

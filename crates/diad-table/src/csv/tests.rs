@@ -133,8 +133,8 @@ fn rows_of_other_lengths_are_read_where_they_have_one_reading() {
     assert_eq!(
         reader.about().notes,
         [
-            "line 32 has too few cells; those that lack are missing values",
-            "line 34 has too many cells; those beyond the last name are not read"
+            "line 32 has too few cells; the rest are treated as missing",
+            "line 34 has too many cells; cells beyond the last column are ignored"
         ]
     );
 }

@@ -128,8 +128,8 @@ impl<R: BufRead> JsonReader<R> {
             .collect();
         match lists.len() {
             0 => {}
-            1 => notes.push(format!("column {} holds lists, which are read as texts", listed(&lists))),
-            _ => notes.push(format!("columns {} hold lists, which are read as texts", listed(&lists))),
+            1 => notes.push(format!("column {} holds lists, which are read as text", listed(&lists))),
+            _ => notes.push(format!("columns {} hold lists, which are read as text", listed(&lists))),
         }
         if let (true, Some((key, line))) = (self.is_open, &self.late) {
             let rows = match self.late_rows {
@@ -137,7 +137,7 @@ impl<R: BufRead> JsonReader<R> {
                 rows => format!("{rows} rows have keys"),
             };
             notes.push(format!(
-                "{rows} that none of the first {FIRST_OBJECTS} has, such as {} in line {line}; to have it read, add it to the first row",
+                "{rows} that none of the first {FIRST_OBJECTS} has, such as {} in line {line}; to include it, add it to the first row",
                 quoted(key)
             ));
         }
@@ -228,8 +228,8 @@ mod tests {
             reader.about().notes,
             [
                 "\"a\", \"a.y\" hold objects; each of their keys is a column, such as \"a.b\" for the key \"b\" of \"a\"",
-                "column \"l\" holds lists, which are read as texts",
-                "1 row has a key that none of the first 1000 has, such as \"b\" in line 1001; to have it read, add it to the first row",
+                "column \"l\" holds lists, which are read as text",
+                "1 row has a key that none of the first 1000 has, such as \"b\" in line 1001; to include it, add it to the first row",
             ]
         );
         assert_eq!(read(&late, &Selection::only(["a.x"])).unwrap().rows(), FIRST_OBJECTS + 1);

@@ -44,6 +44,7 @@ const GAPS: [&str; 36] = [
 
 /// A text that is neither a number nor a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stray {
     /// The text.
     pub text: String,

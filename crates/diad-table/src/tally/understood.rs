@@ -9,6 +9,7 @@ const MANY_NUMBERS: usize = 50;
 
 /// What a column is read as.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Understood {
     /// Numbers, times or texts.
     pub read_as: ReadAs,

@@ -18,6 +18,7 @@ const LESS: f64 = 0.5;
 
 /// How a value differs from the values of most rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Direction {
     /// A number or a time above the median.
     High,
@@ -52,6 +53,7 @@ impl Direction {
 
 /// A term that carries alerts, with the direction of each of its columns.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Carrier {
     /// The term, by its place in [`Explainer::terms`].
     pub term: usize,

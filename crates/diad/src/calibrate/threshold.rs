@@ -27,9 +27,9 @@ impl Threshold {
             let kept = calibration.scores().len();
             match calibration.score_at(p).is_finite() {
                 true => format!(
-                    "{rule} lies beyond what {kept} calibration scores can count; the threshold comes from a fitted tail"
+                    "{rule} is beyond what {kept} calibration scores can resolve; the threshold comes from a fitted tail"
                 ),
-                false => format!("{rule} cannot be told from {kept} calibration scores; no row is an alert"),
+                false => format!("{kept} calibration scores are too few for {rule}; no row is an alert"),
             }
         });
         Some(Self { rule, score: calibration.score_at(p), note })

@@ -106,7 +106,7 @@ impl Checkpoints {
         &mut self,
         params: &Params,
         encoder: &Encoder,
-        matrix: &Matrix,
+        (matrix, features): (&Matrix, &[u32]),
         observe: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Model<f32>> {
         let fit = digest(params, encoder, matrix);
@@ -117,7 +117,7 @@ impl Checkpoints {
         if let Some(step) = self.resumed {
             tracing::info!(step, "going on from a checkpoint");
         }
-        train::train(params, (matrix, &encoder.distinct_tree_features(matrix)), Some(&mut file), observe)
+        train::train(params, (matrix, features), Some(&mut file), observe)
     }
 
     /// Removes the checkpoint, once the model is saved.

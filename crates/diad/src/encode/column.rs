@@ -65,6 +65,7 @@ pub enum Kind {
 /// A category.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Level {
     /// Its name; nothing for missing values.
     pub name: Option<String>,
@@ -75,6 +76,7 @@ pub struct Level {
 /// Missing values of a column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Gaps {
     /// Training rows without a value.
     pub rows: u64,
@@ -211,7 +213,7 @@ impl Column {
                 Some(Level { name: Some(name), .. }) => name.clone(),
                 Some(Level { name: None, .. }) => "missing".into(),
                 None if *others > 0 => "a rare category".into(),
-                None => "a category that the training did not have".into(),
+                None => "a category not seen in training".into(),
             },
             _ if value.is_nan() => "missing".into(),
             Kind::Time { part: TimePart::Weekday, .. } => {

@@ -22,6 +22,7 @@ mod survey;
 #[cfg(test)]
 pub(crate) use column::{Asinh, MOST_LEVELS};
 pub use column::{Column, Gaps, Kind, Level};
+pub(crate) use copies::Copies;
 pub(crate) use found::Found;
 pub use odd::{OddColumn, OddExample, Oddities, Oddity};
 pub use roles::Roles;

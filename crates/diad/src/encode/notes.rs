@@ -26,15 +26,15 @@ pub(super) fn of_column(column: &Surveyed) -> Vec<String> {
         };
         let taken = if understood.stray_rows == 1 { "it is" } else { "they are" };
         notes.push(format!(
-            "column {name} has {what}{}; {taken} taken as missing",
+            "column {name} has {what}{}; {taken} treated as missing",
             listed(&understood.strays)
         ));
     }
     if let Some((rows, place)) = column.infinite {
         notes.push(match rows {
-            1 => format!("column {name} has an infinite number, in {place}; it is taken as missing"),
+            1 => format!("column {name} has an infinite number, in {place}; it is treated as missing"),
             _ => format!(
-                "column {name} has {rows} infinite numbers, the first in {place}; they are taken as missing"
+                "column {name} has {rows} infinite numbers, the first in {place}; they are treated as missing"
             ),
         });
     }
@@ -45,7 +45,7 @@ pub(super) fn of_column(column: &Surveyed) -> Vec<String> {
                  categories"
             )),
             Remark::Codes => Some(format!(
-                "column {name} has numbers beside codes with letters; all are taken as categories"
+                "column {name} has numbers beside codes with letters; all are treated as categories"
             )),
             Remark::EitherNumber => Some(format!(
                 "column {name} has numbers such as 1,234 that can be read in two ways; here {} thousands",

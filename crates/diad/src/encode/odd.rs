@@ -13,6 +13,7 @@ const LISTED: usize = 20;
 
 /// Why a cell does not fit its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Oddity {
     /// It is missing, which no cell of the column was in the training.
     Missing,
@@ -111,6 +112,7 @@ pub struct Oddities {
 
 /// The cells of one column that do not fit it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OddColumn {
     /// The name of the column in the table.
     pub name: String,
@@ -126,6 +128,7 @@ pub struct OddColumn {
 
 /// One of the cells that do not fit their column.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OddExample {
     /// The row, counted from 0.
     pub row: u64,
@@ -223,7 +226,7 @@ impl OddColumn {
             _ => ("count", "correct them if they are mistakes"),
         };
         format!(
-            "column {}: {} ({}{}) {counts_as} as rarer than any value, since no training row had the like; {such}",
+            "column {}: {} ({}{}) {counts_as} as rarer than any value, since no training row had anything like it; {such}",
             quoted(&self.name),
             counts.join(" and "),
             if all > examples.len() as u64 { "for example " } else { "" },

@@ -96,7 +96,7 @@ fn infinite_numbers_of_the_training_are_missing_ones_there_and_later() {
     let survey = Survey::of(&training, &Roles::default()).unwrap();
     assert_eq!(
         survey.notes(),
-        ["column \"x\" has an infinite number, in row 1 (counted from 0); it is taken as missing"]
+        ["column \"x\" has an infinite number, in row 1 (counted from 0); it is treated as missing"]
     );
     let (encoder, matrix) = Encoder::fit_encode(&training, &[], Scale::Linear).unwrap();
     let column = &encoder.columns()[0];
@@ -230,7 +230,7 @@ fn a_few_words_among_numbers_are_missing_values_unless_the_user_says_what_they_a
     assert_eq!(
         survey.notes(),
         [
-            "column \"x\" has 1 cell that is not a number (\"oops\" in row 150 (counted from 0)); it is taken as missing"
+            "column \"x\" has 1 cell that is not a number (\"oops\" in row 150 (counted from 0)); it is treated as missing"
         ]
     );
     let texts = Survey::of(&broken, &Roles::default().categorical("x")).unwrap();
@@ -294,7 +294,7 @@ fn values_are_said_in_words() {
         Kind::Category { levels: vec![level("clerk"), level("student")], others: 0, places: Vec::new() };
     let job = Column { name: "job".into(), kind, max: 1.0, ..Column::default() };
     assert_eq!(job.words(1.0), "student");
-    assert_eq!(job.words(2.0), "a category that the training did not have");
+    assert_eq!(job.words(2.0), "a category not seen in training");
     let age = Column { name: "age".into(), min: 20.0, max: 60.0, ..Column::default() };
     assert_eq!([31.5, f64::NAN].map(|value| age.words(value)), ["31.5", "missing"]);
 }

@@ -57,7 +57,7 @@ pub enum Error {
     },
     /// A label that is neither that of an anomaly nor that of a normal row.
     #[error(
-        "column {}, {place}: {} is no label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly",
+        "column {}, {place}: {} is not a label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly",
         quoted(column),
         quoted(word)
     )]
@@ -77,7 +77,7 @@ pub enum Error {
     },
     /// Labels of identifiers that a table does not have.
     #[error(
-        "{count} labels name rows that column {} of the table does not have, such as {names}; give the table that they are of",
+        "{count} labels name rows that column {} of the table does not have, such as {names}; give the table the labels belong to",
         quoted(column)
     )]
     LabelledElsewhere {
@@ -89,7 +89,7 @@ pub enum Error {
         count: usize,
     },
     /// A file of labels in which it is not clear which column has them.
-    #[error("the labels may be in any of the columns {columns}; say in which")]
+    #[error("the labels could be in any of the columns {columns}; say in which")]
     NoLabelColumn {
         /// The columns.
         columns: String,
@@ -113,7 +113,7 @@ pub enum Error {
     CountedElsewhere,
     /// A budget of alerts for a table that spans no time.
     #[error(
-        "the rows span no time, which {rule} needs; name a column of times that differ, or give another rule"
+        "{rule} needs rows that span some time; name a column with different times, or give another rule"
     )]
     NoTimeSpan {
         /// The rule.

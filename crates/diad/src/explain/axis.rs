@@ -29,6 +29,7 @@ const MOST_MULTIPLES: f64 = 400.0;
 /// A column as the axis of a plot: the range of the training rows from 0 to 1, in the scale in which the model sees the
 /// column first.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Axis {
     scaler: Scaler,
     /// The smallest training value.

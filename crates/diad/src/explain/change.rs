@@ -6,6 +6,7 @@ use crate::{Error, Result};
 
 /// How a term changed from one model to another.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Change {
     /// The columns of the term.
     pub columns: Vec<usize>,
@@ -23,6 +24,7 @@ pub struct Change {
 
 /// Two models side by side.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// What contributions of the first model are multiplied by, so that those of both have the same mean square, added
     /// up over the terms. Scores rank rows; models that learned from labels and others have them in different units.

@@ -10,7 +10,7 @@ use crate::function::{interpolate, locate};
 use crate::kernel::{LANES, Lane};
 use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block};
 use crate::parallel::{self, Spaces};
-use crate::score::{Workspace, add};
+use crate::score::{Engine, Workspace, add};
 use crate::table::{Source, Table};
 
 /// Scores of rows and what each term contributes to them.
@@ -100,8 +100,8 @@ impl Explainer<'_> {
         }
         contributions.terms = terms;
         let Contributions { scores, values, .. } = contributions;
-        match (self.detector.compiled(), &self.compiled) {
-            (Some(compiled), Some(apart)) => {
+        match (self.detector.engine(), &self.compiled) {
+            (Engine::Tables(compiled), Some(apart)) => {
                 self.detector.look_up_parts((compiled, apart), (columns, &self.scalers), scores, values);
             }
             _ => self.take_apart(columns, scores, values),
@@ -178,7 +178,7 @@ impl Explainer<'_> {
     }
 
     pub(super) fn term_of_pieces(&self) -> Vec<usize> {
-        let mut term_of = vec![0; self.detector.pieces()];
+        let mut term_of = vec![0; self.detector.engine().pieces()];
         for (term, given) in self.terms.iter().enumerate() {
             given.pieces.iter().for_each(|&piece| term_of[piece] = term);
         }
@@ -188,17 +188,17 @@ impl Explainer<'_> {
     /// The contributions to the rows of one block.
     fn take_block_apart(&self, term_of: &[usize], space: &mut Space, values: &mut [f64], scores: &mut [f32]) {
         let Space { work, score, totals, places } = space;
-        let (lanes, terms) = (work.block.lanes(), self.terms.len());
+        let (lanes, terms, engine) = (work.block.lanes(), self.terms.len(), self.detector.engine());
         let score = &mut score[..lanes];
-        score.fill(Lane([-self.detector.shift(); LANES]));
+        score.fill(Lane([engine.constant(); LANES]));
         let totals = &mut totals[..lanes * terms];
         for (total, term) in totals.chunks_exact_mut(lanes).zip(&self.terms) {
             total.fill(Lane([-term.mean; LANES]));
         }
-        self.detector.begin(work);
+        engine.begin(work);
         // The same sum in the same order as for a score, and by terms beside it.
         for (piece, &term) in term_of.iter().enumerate() {
-            let piece = self.detector.piece(piece, work);
+            let piece = engine.piece(piece, work);
             add(score, piece);
             add(&mut totals[term * lanes..(term + 1) * lanes], piece);
         }

@@ -44,9 +44,8 @@ use crate::function::{interpolate, locate};
 use crate::kernel::Terms;
 use crate::parallel::{self, Spaces};
 use crate::profile::{Cell, Counts, Groups, Usual};
-use crate::score::Workspace;
 use crate::score::pieces::Wanted;
-use crate::score::purify;
+use crate::score::{Engine, Workspace, purify};
 
 pub use axis::{Axis, Tick};
 pub use change::{Change, Comparison, compare};
@@ -132,20 +131,21 @@ impl<'a> Explainer<'a> {
             views,
             groups: groups(detector),
             margins: HashMap::new(),
-            intercept: -detector.shift(),
+            intercept: detector.engine().constant(),
             spaces: Spaces::default(),
             compiled: None,
             sentences: Sentences::default(),
         };
         explainer.margins = explainer.counted_margins();
-        // Compiled scores are made of purified terms.
-        if detector.compiled().is_none() {
+        // Tables are made of purified terms.
+        if matches!(detector.engine(), Engine::Exact(_)) {
             explainer.purify();
         }
         explainer.centre();
         let constants = explainer.terms.iter().map(|term| -term.mean).collect();
-        explainer.compiled =
-            detector.compiled().map(|compiled| compiled.terms(&explainer.term_of_pieces(), constants));
+        if let Engine::Tables(compiled) = detector.engine() {
+            explainer.compiled = Some(compiled.terms(&explainer.term_of_pieces(), constants));
+        }
         explainer
     }
 
@@ -200,7 +200,7 @@ impl<'a> Explainer<'a> {
         let scaled = |point: usize, k: usize| self.scalers[features[k] as usize].scale(value(point, axes[k]));
         let wanted = Wanted { pieces: &given.pieces, features: &features, value: &scaled };
         let new = || Workspace::new(self.scalers.len());
-        let mut values = self.spaces.with(new, |work| self.detector.sum_at(wanted, points, work));
+        let mut values = self.spaces.with(new, |work| self.detector.engine().sum_at(wanted, points, work));
         for (point, total) in values.iter_mut().enumerate() {
             *total -= given.mean;
             for (axis, (&column, moved)) in given.columns.iter().zip(&given.moved).enumerate() {
@@ -304,9 +304,10 @@ fn groups(detector: &Detector) -> Vec<Groups> {
 fn raw_terms(detector: &Detector, nodes: &[Vec<f32>]) -> Vec<Term> {
     let features = detector.encoder().features();
     let mut pieces: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
-    for piece in 0..detector.pieces() {
+    let engine = detector.engine();
+    for piece in 0..engine.pieces() {
         let mut columns: Vec<usize> =
-            detector.piece_features(piece).iter().map(|&f| features[f as usize].column as usize).collect();
+            engine.piece_features(piece).iter().map(|&f| features[f as usize].column as usize).collect();
         columns.sort_unstable();
         columns.dedup();
         for &column in &columns {

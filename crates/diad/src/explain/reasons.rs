@@ -11,6 +11,7 @@ use crate::table::Table;
 
 /// A reason for a score: a term that raises it, in words.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Reason {
     /// The term, by its place in [`Explainer::terms`].
     pub term: usize,

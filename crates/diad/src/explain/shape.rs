@@ -15,6 +15,7 @@ const NEAR: f32 = 0.02;
 
 /// A term of one column along the column's axis.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Line {
     /// Positions along the axis, ascending from 0 to 1; for a column of few values, one for each.
     pub positions: Vec<f64>,
@@ -26,6 +27,7 @@ pub struct Line {
 
 /// A term of two columns over the axes of both.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Surface {
     /// The middles of its cells along each axis, as positions from 0 to 1.
     pub positions: [Vec<f64>; 2],

@@ -148,7 +148,7 @@ fn purification_leaves_the_sum_unchanged() {
     let plain: Vec<Term> = raw_terms(shared(), &explainer.nodes);
     let raw = Explainer {
         terms: plain,
-        intercept: -shared().shift(),
+        intercept: shared().engine().constant(),
         nodes: explainer.nodes.clone(),
         compiled: None,
         ..Explainer::new(shared())

@@ -20,6 +20,7 @@ const HALVINGS: usize = 16;
 
 /// Another value for a column.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Replacement {
     /// The column.
     pub column: usize,
@@ -31,6 +32,7 @@ pub struct Replacement {
 
 /// A change of one or two columns that brings a row's score below a threshold.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Counterfactual {
     /// One or two columns with their new values, all within the range of the training rows.
     pub replacements: Vec<Replacement>,

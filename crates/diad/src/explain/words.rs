@@ -26,6 +26,7 @@ pub enum Outside {
 
 /// How a value stands among the training rows. Written as text it reads, for example, "higher than 99.7 % of rows".
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Standing {
     /// The share of training rows with a smaller value.
     pub below: f64,

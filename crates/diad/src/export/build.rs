@@ -32,14 +32,14 @@ fn refuse(detector: &Detector) -> Result<()> {
     let refused = |reason: &str| Err(Error::Export { reason: reason.to_owned() });
     if detector.model().shape.layers > 1 {
         return refused(
-            "its trees look at other trees, so that its score is no sum of curves, grids and trees; train one with --layers 1",
+            "its trees look at other trees, so its score is not a sum of curves, grids and trees; train one with --layers 1",
         );
     }
     if detector.model().shape.layers == 1 && !detector.wiring().one_hot {
         return refused("its trees still look at several columns at once; train one with more --steps");
     }
     if !detector.held() {
-        return refused("it was written by the first version of this program; train it again");
+        return refused("it was written by the first version of diad; fit it again");
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ pub const FORMAT: u32 = 1;
 
 /// A score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Plan {
     /// The version of the form, [`FORMAT`].
     pub diad_export: u32,
@@ -31,6 +32,7 @@ pub struct Plan {
 
 /// A column of the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Input {
     /// Its name.
     pub name: String,
@@ -49,6 +51,7 @@ pub struct Input {
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum InputKind {
     /// Numbers.
     Number,
@@ -61,6 +64,7 @@ pub enum InputKind {
 /// How a cell becomes a number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "view", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Feature {
     /// A number, or a part of a time: (x - low) / (high - low) · 2 - 1, in single precision, where x is the number itself or
     /// asinh((number - median) / spread).
@@ -104,6 +108,7 @@ pub enum Feature {
 
 /// Nodes along a feature and the place of each, a whole number; linear in between, constant beyond.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Side {
     /// Which feature.
     pub feature: usize,
@@ -122,6 +127,7 @@ impl Side {
 
 /// What one column adds, or two together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Term {
     /// Its name, as explanations have it.
     pub name: String,
@@ -139,6 +145,7 @@ pub struct Term {
 
 /// A function of one feature: linear between nodes, and by given slopes beyond.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Curve {
     /// Which feature.
     pub feature: usize,
@@ -152,6 +159,7 @@ pub struct Curve {
 
 /// A function of two places, linear in each of them between whole numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Grid {
     /// Which sides.
     pub sides: [usize; 2],
@@ -162,6 +170,7 @@ pub struct Grid {
 /// A polynomial of splits. Split k looks at the first feature if k is even and at the second if it is odd, cut to [-1, 1]:
 /// with u = (x - threshold) · steepness, cut to [-1, 1], it is u √(2 - u²).
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Tree {
     /// Which features.
     pub features: [usize; 2],
@@ -175,6 +184,7 @@ pub struct Tree {
 
 /// Rows and their scores.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Check {
     /// Where the rows are from.
     pub rows_are: String,

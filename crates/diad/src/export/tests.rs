@@ -153,7 +153,7 @@ fn what_is_no_sum_of_functions_is_refused() {
     let error = Plan::new(&detector, detector.identity().unwrap(), None).unwrap_err().to_string();
     assert_eq!(
         error,
-        "cannot export the model: its trees look at other trees, so that its score is no sum of curves, grids and trees; train one with --layers 1"
+        "cannot export the model: its trees look at other trees, so its score is not a sum of curves, grids and trees; train one with --layers 1"
     );
 }
 

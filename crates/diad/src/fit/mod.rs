@@ -4,7 +4,7 @@ mod unseen;
 
 use std::ops::ControlFlow;
 
-use crate::encode::{Encoder, Matrix, Roles, Survey};
+use crate::encode::{Copies, Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
 use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, recipe};
@@ -161,13 +161,15 @@ pub(crate) fn fit_encoded(
     if found != expected || matrix.values.len() != matrix.rows() * found {
         return Err(Error::Width { found, expected });
     }
+    let copies = Copies::of(matrix);
+    let features = encoder.distinct_tree_features(&copies);
     let mut model = match checkpoints {
-        Some(checkpoints) => checkpoints.train(params, &encoder, matrix, observe)?,
-        None => train::train(params, (matrix, &encoder.distinct_tree_features(matrix)), None, observe)?,
+        Some(checkpoints) => checkpoints.train(params, &encoder, (matrix, &features), observe)?,
+        None => train::train(params, (matrix, &features), None, observe)?,
     };
     // Copies are all the same to the training, and share what it made of the first of them.
-    model.take_turns(&encoder.tree_copies(matrix));
-    let detector = recipe::combine(params, encoder, matrix, model);
+    model.take_turns(&encoder.tree_copies(&copies));
+    let detector = recipe::combine(params, encoder, (matrix, &copies), model);
     tracing::info!("combined the parts of the score");
     let detector = match unseen::calibration(params, &detector, matrix) {
         Some(calibration) => detector.calibrated(calibration),

@@ -1,4 +1,4 @@
-//! Columns that say the same: however often a table has a column, it counts once.
+//! Columns that say the same share what is said of one of them.
 
 use super::{Column, Sample};
 use crate::function::Functions;

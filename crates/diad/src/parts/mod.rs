@@ -32,7 +32,7 @@ pub use self::surprise::Surprise;
 pub use self::tails::Tails;
 pub use self::trees::Trees;
 use crate::Params;
-use crate::encode::{Encoder, Matrix, View};
+use crate::encode::{Copies, Encoder, Matrix, View};
 use crate::function::Functions;
 use crate::parallel;
 use crate::rng::{Purpose, Stream};
@@ -74,7 +74,7 @@ pub struct Sample {
 
 impl Sample {
     /// Rows drawn without replacement.
-    pub fn new(matrix: &Matrix, encoder: &Encoder, seed: u64) -> Self {
+    pub fn new((matrix, same): (&Matrix, &Copies), encoder: &Encoder, seed: u64) -> Self {
         let mut rows: Vec<usize> = (0..matrix.rows()).collect();
         let most = (CELLS / matrix.width).clamp(LEAST_ROWS, ROWS);
         if rows.len() > most {
@@ -98,7 +98,7 @@ impl Sample {
             }
         });
         let origins: Vec<u32> = telling.iter().map(|feature| feature.column).collect();
-        let firsts = copies::firsts(&matrix.firsts(), &columns, &origins);
+        let firsts = copies::firsts(same.firsts(), &columns, &origins);
         Self::of_columns(rows, columns, origins, firsts)
     }
 

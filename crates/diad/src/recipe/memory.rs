@@ -107,12 +107,12 @@ fn values(rows: &Matrix, column: usize) -> impl Iterator<Item = f32> {
 
 /// The pairs of columns that the score has a function of.
 fn pairs(detector: &Detector) -> Vec<[u32; 2]> {
-    let features = detector.encoder().features();
+    let (features, engine) = (detector.encoder().features(), detector.engine());
     let columns = |piece| {
-        let [a, b] = detector.piece_features(piece).map(|feature| features[feature as usize].column);
+        let [a, b] = engine.piece_features(piece).map(|feature| features[feature as usize].column);
         [a.min(b), a.max(b)]
     };
-    let all: BTreeSet<[u32; 2]> = (0..detector.pieces()).map(columns).filter(|[a, b]| a != b).collect();
+    let all: BTreeSet<[u32; 2]> = (0..engine.pieces()).map(columns).filter(|[a, b]| a != b).collect();
     all.into_iter().take(MOST_PAIRS).collect()
 }
 

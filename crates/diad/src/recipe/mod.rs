@@ -6,7 +6,7 @@
 
 mod memory;
 
-use crate::encode::{self, Encoder, Matrix, Scaler};
+use crate::encode::{self, Copies, Encoder, Matrix, Scaler};
 use crate::function::Curve;
 use crate::metrics::mean_and_deviation;
 use crate::model::Model;
@@ -38,8 +38,13 @@ struct Made {
 }
 
 /// Makes the parts of the score and adds them up, and remembers the rows.
-pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    let (detector, rows, mut scores) = put_together(params, encoder, matrix, model);
+pub fn combine(
+    params: &Params,
+    encoder: Encoder,
+    (matrix, copies): (&Matrix, &Copies),
+    model: Model<f32>,
+) -> Detector {
+    let (detector, rows, mut scores) = put_together(params, encoder, (matrix, copies), model);
     if detector.encoder().columns().iter().any(encode::Column::is_date) {
         // What lies far from the time of nearly all rows may be a training row.
         detector.score_encoded(&rows, &mut scores);
@@ -49,17 +54,17 @@ pub fn combine(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<
 
 /// A detector that remembers nothing of its rows: it can score encoded ones and no more.
 pub fn twin(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    put_together(params, encoder, matrix, model).0
+    put_together(params, encoder, (matrix, &Copies::of(matrix)), model).0
 }
 
 /// The parts of the score, added up; the rows they were made from, and the scores of these.
 fn put_together(
     params: &Params,
     encoder: Encoder,
-    matrix: &Matrix,
+    (matrix, copies): (&Matrix, &Copies),
     model: Model<f32>,
 ) -> (Detector, Matrix, Vec<f32>) {
-    let sample = Sample::new(matrix, &encoder, params.seed);
+    let sample = Sample::new((matrix, copies), &encoder, params.seed);
     let rows = sample.matrix(matrix);
     let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
     let mut made = Vec::new();

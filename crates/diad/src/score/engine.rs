@@ -1,17 +1,39 @@
-//! The compiled score of a detector.
+//! Which of the two engines a detector uses, and its compiled score.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::OnceLock;
 
 use super::Detector;
 use super::additive::{SURPRISE, Summand};
 use super::compiled::{Compiled, Cursor, Sources, compile};
+use super::exact::Exact;
+use super::pieces::Pieces;
 use super::purify::{self, Moved};
 use crate::encode::Scaler;
 use crate::kernel::Terms;
 use crate::model::BLOCK_ROWS;
 use crate::parallel::{self, Spaces};
+
+/// What computes a score.
+#[derive(Clone, Copy)]
+pub(crate) enum Engine<'a> {
+    /// The trees by their forward pass, curves and grids by look-up.
+    Exact(Exact<'a>),
+    /// Tables made of all of them.
+    Tables(&'a Compiled),
+}
+
+impl<'a> Deref for Engine<'a> {
+    type Target = dyn Pieces + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Exact(exact) => exact,
+            Self::Tables(compiled) => *compiled,
+        }
+    }
+}
 
 impl Detector {
     /// Finds out whether the finished score can be compiled, and how well.
@@ -48,12 +70,11 @@ impl Detector {
         purify::moved(self.exact(), &aside, (&self.encoder, &self.profile), nodes)
     }
 
-    /// The compiled score, where it is to be used.
-    pub(crate) fn compiled(&self) -> Option<&Compiled> {
-        if self.exact || self.bound.is_none() {
-            return None;
-        }
-        self.compiled.get_or_init(|| self.compile()).as_ref()
+    /// The engine that is used: tables, unless exact scores are asked for or tables cannot be close enough to them.
+    pub(crate) fn engine(&self) -> Engine<'_> {
+        let wanted = !self.exact && self.bound.is_some();
+        let compiled = if wanted { self.compiled.get_or_init(|| self.compile()).as_ref() } else { None };
+        compiled.map_or_else(|| Engine::Exact(self.exact()), Engine::Tables)
     }
 
     /// The same detector, scoring and explaining with the trees themselves instead of tables made from them. About five

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::additive::{Additive, Summand};
 use super::lookup::Lookup;
+use super::pieces::{Pieces, Wanted};
 use super::{Detector, Workspace, add};
 use crate::encode::{Found, Matrix};
 use crate::function::Functions;
@@ -17,7 +18,7 @@ use crate::parallel::{self, Spaces};
 ///
 /// It is the sum of pieces: groups of trees of the same features, then curves, then grids.
 #[derive(Clone, Copy)]
-pub(super) struct Exact<'a> {
+pub(crate) struct Exact<'a> {
     pub model: &'a Model<f32>,
     pub wiring: &'a Wiring<f32>,
     pub functions: &'a Functions,
@@ -27,12 +28,12 @@ pub(super) struct Exact<'a> {
     pub held: bool,
 }
 
-impl Exact<'_> {
-    pub fn pieces(&self) -> usize {
+impl Pieces for Exact<'_> {
+    fn pieces(&self) -> usize {
         self.wiring.groups().len() + self.functions.curves.len() + self.functions.grids.len()
     }
 
-    pub fn piece_features(&self, piece: usize) -> [u32; 2] {
+    fn piece_features(&self, piece: usize) -> [u32; 2] {
         let (groups, functions) = (self.wiring.groups(), self.functions);
         if let Some(group) = groups.get(piece) {
             let wiring = &self.wiring.trees[group[0] as usize];
@@ -45,16 +46,31 @@ impl Exact<'_> {
         }
     }
 
-    /// Computes what pieces share, once the block has its rows.
-    pub fn begin(&self, work: &mut Workspace) {
+    fn constant(&self) -> f64 {
+        -f64::from(self.shift)
+    }
+
+    fn begin(&self, work: &mut Workspace) {
         self.lookup.find_places(work.block.x(), work.block.lanes(), &mut work.places);
         if self.held {
             work.block.clamp();
         }
     }
 
-    /// What a piece adds to the score of every row of a block that work has begun on.
-    pub fn piece<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>] {
+    fn begin_at(&self, wanted: Wanted, points: Range<usize>, work: &mut Workspace) {
+        let Workspace { block, places, .. } = work;
+        let value = |row: usize, k: usize| (wanted.value)(points.start + row, k);
+        block.fill_features(points.len(), wanted.features, value);
+        let groups = self.wiring.groups().len();
+        for function in wanted.pieces.iter().filter_map(|piece| piece.checked_sub(groups)) {
+            self.lookup.find_places_of(function, block.x(), block.lanes(), places);
+        }
+        if self.held {
+            block.clamp_features(wanted.features);
+        }
+    }
+
+    fn piece<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>] {
         let (groups, lanes) = (self.wiring.groups(), work.block.lanes());
         if let Some(group) = groups.get(piece) {
             let forward = Forward { model: self.model, wiring: self.wiring };
@@ -66,7 +82,9 @@ impl Exact<'_> {
         self.lookup.fill(piece - groups.len(), block.x(), places, added);
         added
     }
+}
 
+impl Exact<'_> {
     /// Scores of rows of `width` features, block by block; `fill` gives each block its rows.
     pub fn score_blocks(
         &self,
@@ -105,7 +123,7 @@ impl Exact<'_> {
 }
 
 impl Detector {
-    /// Its own score.
+    /// Its own score, exactly.
     pub(super) fn exact(&self) -> Exact<'_> {
         Exact {
             model: &self.model,

@@ -1,11 +1,8 @@
 //! Curves and grids prepared for many rows: what their look-ups share is computed once per block.
 
-use crate::function::{Curve, Functions};
+use crate::function::{Curve, Functions, Ruler};
 use crate::kernel::{Columns, LANES, Lane};
 use crate::model::BLOCK_ROWS;
-
-/// Equal parts of [-1, 1] for each of which it is known where to start looking for the right nodes.
-const PARTS: usize = 512;
 
 /// Curves and grids.
 #[derive(Debug, Default)]
@@ -30,37 +27,6 @@ struct GridLookup {
     sides: [usize; 2],
     across: usize,
     values: Vec<f32>,
-}
-
-/// Nodes among which values are found quickly.
-#[derive(Debug, Clone, PartialEq)]
-struct Ruler {
-    nodes: Vec<f32>,
-    /// The last node at or before the start of each part.
-    starts: Vec<u16>,
-}
-
-impl Ruler {
-    fn new(nodes: &[f32]) -> Self {
-        let start = |part: usize| {
-            let x = part as f32 * (2.0 / PARTS as f32) - 1.0;
-            nodes.partition_point(|&node| node <= x).saturating_sub(1) as u16
-        };
-        Self { nodes: nodes.to_vec(), starts: (0..PARTS).map(start).collect() }
-    }
-
-    /// As [`crate::function::locate`].
-    #[inline]
-    fn find(&self, x: f32) -> (usize, f32) {
-        let last = self.nodes.len() - 1;
-        let part = ((x + 1.0) * (PARTS as f32 / 2.0)).clamp(0.0, (PARTS - 1) as f32) as usize;
-        let mut node = (self.starts[part] as usize).min(last - 1);
-        while node + 1 < last && self.nodes[node + 1] <= x {
-            node += 1;
-        }
-        let share = (x - self.nodes[node]) / (self.nodes[node + 1] - self.nodes[node]);
-        (node, share.clamp(0.0, 1.0))
-    }
 }
 
 /// Working space: for each side and row the node, and the share of the next one; for each curve and row what it rises
@@ -91,7 +57,7 @@ impl Lookup {
         for grid in &functions.grids {
             let sides = [0, 1].map(|side| {
                 let (feature, nodes) = (grid.features[side], &grid.nodes[side]);
-                let known = |(of, ruler): &(u32, Ruler)| *of == feature && ruler.nodes == *nodes;
+                let known = |(of, ruler): &(u32, Ruler)| *of == feature && ruler.nodes() == nodes;
                 lookup.sides.iter().position(known).unwrap_or_else(|| {
                     lookup.sides.push((feature, Ruler::new(nodes)));
                     lookup.sides.len() - 1
@@ -178,7 +144,7 @@ impl CurveLookup {
     /// What a curve adds beyond its nodes.
     #[inline]
     fn rise(&self, x: f32) -> f64 {
-        let [low, high] = [self.nodes.nodes[0], self.nodes.nodes[self.nodes.nodes.len() - 1]].map(f64::from);
+        let [low, high] = self.nodes.ends().map(f64::from);
         let (x, [before, after]) = (f64::from(x), self.beyond.map(f64::from));
         (low - x).max(0.0) * before + (x - high).max(0.0) * after
     }

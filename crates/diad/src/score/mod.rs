@@ -19,8 +19,8 @@ use crate::alert::Alert;
 use crate::calibration::{Calibration, MOST_SCORES};
 use crate::encode::{Encoder, Found, Oddities, Scaler};
 use crate::function::Functions;
-use crate::kernel::{LANES, Lane};
-use crate::model::{BLOCK_LANES, BLOCK_ROWS, Block, Model, Scratch, Wiring};
+use crate::kernel::Lane;
+use crate::model::{BLOCK_LANES, Block, Model, Scratch, Wiring};
 use crate::origin::Origin;
 use crate::parallel::{self, Spaces};
 use crate::profile::{Profile, Usual};
@@ -28,9 +28,9 @@ use crate::table::{Selection, Source, Table, Values};
 use crate::{Error, Result};
 use additive::Additive;
 use compiled::{Compiled, Cursor};
+pub(crate) use engine::Engine;
 use lookup::{Lookup, Places};
 use odd::Penalties;
-use pieces::Pieces;
 
 /// Rows that a thread reads and scores at a time.
 const SHARED_ROWS: usize = 2048;
@@ -175,47 +175,6 @@ impl Detector {
     /// What it remembers about the training rows.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
-    }
-
-    /// The number of pieces that add up to the score: groups of trees of the same features, then curves, then grids; or those
-    /// of the compiled score.
-    pub(crate) fn pieces(&self) -> usize {
-        self.compiled().map_or_else(|| self.exact().pieces(), Compiled::pieces)
-    }
-
-    /// The features that a piece looks at, one or two.
-    pub(crate) fn piece_features(&self, piece: usize) -> [u32; 2] {
-        if let Some(compiled) = self.compiled() {
-            return compiled.piece_features(piece);
-        }
-        self.exact().piece_features(piece)
-    }
-
-    /// Works out what pieces share, once the block has its rows.
-    pub(crate) fn begin(&self, work: &mut Workspace) {
-        if let Some(compiled) = self.compiled() {
-            let (lanes, mut x) = (work.block.lanes(), [0.0; BLOCK_ROWS]);
-            for (axis, &feature) in compiled.features().iter().enumerate() {
-                let values = work.block.x().get(feature as usize, lanes).iter().flat_map(|lane| lane.0);
-                x.iter_mut().zip(values).for_each(|(x, value)| *x = value);
-                compiled.find(axis, &x[..lanes * LANES], &mut work.cursor);
-            }
-            return;
-        }
-        self.exact().begin(work);
-    }
-
-    /// What a piece adds to the score of every row of a block that work has begun on.
-    pub(crate) fn piece<'a>(&self, piece: usize, work: &'a mut Workspace) -> &'a [Lane<f64>] {
-        match self.compiled() {
-            Some(compiled) => compiled.piece_at(piece, work),
-            None => self.exact().piece(piece, work),
-        }
-    }
-
-    /// The constant that is subtracted from the sum of all pieces.
-    pub(crate) fn shift(&self) -> f64 {
-        self.compiled().map_or(f64::from(self.additive.shift), |compiled| -compiled.shift())
     }
 
     /// A detector of the same columns and training rows with other trees and another score.
@@ -366,9 +325,9 @@ impl Detector {
             return Err(Error::Room { rows: table.rows(), room: scores.len() });
         }
         let found = self.find(table)?;
-        match self.compiled() {
-            Some(compiled) => self.look_up(compiled, (&found.columns, &self.scalers()), scores),
-            None => self.score_exactly(&found, scores),
+        match self.engine() {
+            Engine::Tables(compiled) => self.look_up(compiled, (&found.columns, &self.scalers()), scores),
+            Engine::Exact(_) => self.score_exactly(&found, scores),
         }
         self.add_odd(&found, scores);
         oddities.note(self.encoder.columns(), table, found.odd);
@@ -415,7 +374,8 @@ impl Detector {
         };
         if let Some(shared) = source.share(&self.selection())? {
             let mut scores = vec![T::from(0.0); shared.rows()];
-            self.compiled();
+            // Made before there are many threads that would wait for it.
+            self.engine();
             let part = |start: usize, found: &mut [f32]| {
                 let mut oddities = Oddities::default();
                 self.score_noting(&shared.batch(start..start + found.len())?, found, &mut oddities)?;

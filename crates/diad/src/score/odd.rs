@@ -6,6 +6,7 @@ use super::{Detector, Workspace};
 use crate::encode::{Found, Kind, Oddity, Scaler};
 use crate::kernel::LANES;
 use crate::score::additive::TAILS;
+use crate::score::pieces::Pieces;
 
 /// The number of categories of a column that are tried, the rarest first.
 const CATEGORIES: usize = 64;

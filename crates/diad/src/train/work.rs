@@ -8,6 +8,7 @@ use crate::model::{Model, Wiring};
 /// The arithmetic of a training step on its rows and points. What does not depend on them, such as matching trees
 /// with each other, is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Work {
     /// Floating-point operations in the trees; a multiply-add, a root and a division count as 2, 1 and 1.
     pub tree_flops: f64,

@@ -114,7 +114,7 @@ impl Labelled {
         let mut found = Vec::new();
         if self.contradictions > 0 {
             found.push(format!(
-                "{} labelled rows are the same as another row with the other label; they pull against each other",
+                "{} labelled rows are identical to a row with the opposite label; they contradict each other",
                 self.contradictions
             ));
         }

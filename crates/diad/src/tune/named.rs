@@ -166,7 +166,7 @@ mod tests {
     fn what_is_wrong_with_labels_is_told() {
         let read = |columns: &[(&str, &[&str])]| NamedLabels::read(&table(columns), "id", None, None);
         let error = read(&[("id", &["a"]), ("label", &["perhaps"])]).unwrap_err().to_string();
-        assert!(error.contains("\"perhaps\" is no label"), "{error}");
+        assert!(error.contains("\"perhaps\" is not a label"), "{error}");
         let error = read(&[("id", &["a", "a"]), ("label", &["1", "0"])]).unwrap_err().to_string();
         assert!(error.contains("both"), "{error}");
         let error = read(&[("id", &["a"]), ("x", &["1"]), ("y", &["1"])]).unwrap_err().to_string();

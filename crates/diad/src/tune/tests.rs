@@ -228,7 +228,7 @@ fn odd_labels_are_said() {
     let contradictory = of(vec![1.0, 1.0, 1.0, 2.0], vec![1.0, 0.0, f64::NAN, 1.0]);
     assert_eq!(
         contradictory.oddities(None),
-        ["2 labelled rows are the same as another row with the other label; they pull against each other"]
+        ["2 labelled rows are identical to a row with the opposite label; they contradict each other"]
     );
     let labelled = of(vec![1.0, 2.0, 3.0, 4.0], vec![1.0, 0.0, 0.0, f64::NAN]);
     let odd = |a, label| !labelled.oddities(Some(&of(a, label))).is_empty();

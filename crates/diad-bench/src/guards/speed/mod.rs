@@ -37,7 +37,7 @@ pub struct Speed {
     diad: Option<PathBuf>,
     /// Only these parts; the others keep their last figures.
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    parts: Vec<Part>,
+    parts: Vec<Topic>,
     /// How often each measurement is repeated, in turn with its rival; medians are reported.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -55,7 +55,7 @@ pub struct Speed {
 /// A part of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum Topic {
     /// Training against PyTorch.
     Training,
     /// The cost of a step with more features, trees or rows.
@@ -104,8 +104,8 @@ impl Measure {
 
 /// All figures of a part, measured in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PartRun {
-    part: Part,
+pub struct TopicRun {
+    part: Topic,
     measures: Vec<Measure>,
     rounds: usize,
     /// The load average before the run; above about 0.5 other programs disturbed it.
@@ -147,18 +147,18 @@ impl Bench<'_> {
         self.study.path(&sets::find(name)?)
     }
 
-    fn run(&self, part: Part) -> Result<Vec<Measure>> {
+    fn run(&self, part: Topic) -> Result<Vec<Measure>> {
         match part {
-            Part::Training => training::measure(self),
-            Part::Scaling => scaling::measure(self),
-            Part::Roofline => roofline::measure(self),
-            Part::Scoring => scoring::measure(self),
-            Part::Files => files::measure(self),
-            Part::Explaining => explaining::measure(self),
-            Part::Alerts => alerts::measure(self),
-            Part::Memory => memory::measure(self),
-            Part::Reading => reading::measure(self),
-            Part::Package => package::measure(self),
+            Topic::Training => training::measure(self),
+            Topic::Scaling => scaling::measure(self),
+            Topic::Roofline => roofline::measure(self),
+            Topic::Scoring => scoring::measure(self),
+            Topic::Files => files::measure(self),
+            Topic::Explaining => explaining::measure(self),
+            Topic::Alerts => alerts::measure(self),
+            Topic::Memory => memory::measure(self),
+            Topic::Reading => reading::measure(self),
+            Topic::Package => package::measure(self),
         }
     }
 }
@@ -166,20 +166,20 @@ impl Bench<'_> {
 impl Study for Speed {
     const NAME: &'static str = "speed";
     const THREADS: Option<usize> = Some(2);
-    type Case = Part;
-    type Row = PartRun;
+    type Case = Topic;
+    type Row = TopicRun;
 
-    fn cases(&self, _: &study::Bench) -> Result<Vec<Part>> {
-        let wanted = |part: &&Part| self.parts.is_empty() || self.parts.contains(part);
-        Ok(Part::value_variants().iter().filter(wanted).copied().collect())
+    fn cases(&self, _: &study::Bench) -> Result<Vec<Topic>> {
+        let wanted = |part: &&Topic| self.parts.is_empty() || self.parts.contains(part);
+        Ok(Topic::value_variants().iter().filter(wanted).copied().collect())
     }
 
     /// Parts are always measured anew.
-    fn is_done(&self, _: &Part, _: &PartRun, _: &study::Bench) -> bool {
+    fn is_done(&self, _: &Topic, _: &TopicRun, _: &study::Bench) -> bool {
         false
     }
 
-    fn measure(&self, part: &Part, bench: &study::Bench) -> Result<Option<PartRun>> {
+    fn measure(&self, part: &Topic, bench: &study::Bench) -> Result<Option<TopicRun>> {
         let mut load = self.load_before.borrow_mut();
         if load.is_none() {
             *load = environment::load();
@@ -189,11 +189,11 @@ impl Study for Speed {
         }
         eprintln!("measuring {part:?}");
         let measures = Bench { options: self, study: bench }.run(*part);
-        Ok(Some(PartRun {
+        Ok(Some(TopicRun {
             part: *part,
             measures: measures.with_context(|| format!("{part:?} failed"))?,
             // The peak hardly varies, so it is measured once.
-            rounds: if *part == Part::Memory { 1 } else { self.rounds },
+            rounds: if *part == Topic::Memory { 1 } else { self.rounds },
             load: *load,
             command: bench.command(&self.command_line()),
             preset: bench.options.settings.name(),
@@ -202,11 +202,11 @@ impl Study for Speed {
         }))
     }
 
-    fn words(run: &PartRun) -> String {
+    fn words(run: &TopicRun) -> String {
         format!("{:?}: {} figures", run.part, run.measures.len())
     }
 
-    fn page(&self, runs: Vec<PartRun>, _: &study::Bench) -> Result<Page> {
+    fn page(&self, runs: Vec<TopicRun>, _: &study::Bench) -> Result<Page> {
         let runs = latest(runs);
         let commands = render::distinct(runs.iter().map(|run| run.command.clone()));
         let (text, csv, commits) = (text(&runs), csv(&runs), runs.into_iter().map(|run| run.commit));
@@ -225,19 +225,19 @@ impl Speed {
 }
 
 /// The last run of each part with the same settings.
-fn latest(mut runs: Vec<PartRun>) -> Vec<PartRun> {
+fn latest(mut runs: Vec<TopicRun>) -> Vec<TopicRun> {
     runs.reverse();
-    let mut latest: Vec<PartRun> = Vec::new();
+    let mut latest: Vec<TopicRun> = Vec::new();
     for run in runs {
         if !latest.iter().any(|other| other.part == run.part && other.preset == run.preset) {
             latest.push(run);
         }
     }
-    latest.sort_by_key(|run| Part::value_variants().iter().position(|part| *part == run.part));
+    latest.sort_by_key(|run| Topic::value_variants().iter().position(|part| *part == run.part));
     latest
 }
 
-fn text(runs: &[PartRun]) -> String {
+fn text(runs: &[TopicRun]) -> String {
     let mut ratios = Grid::new(["what", "against", "settings", "ratio"]);
     let mut figures = Grid::new(["what", "settings", "ours", "against", "figure", "unit"]);
     for (run, measure) in runs.iter().flat_map(|run| run.measures.iter().map(move |measure| (run, measure))) {
@@ -246,7 +246,7 @@ fn text(runs: &[PartRun]) -> String {
         let (value, base) = (significant(measure.value), significant(measure.base));
         figures.push([what, preset, value, against, base, measure.unit.clone()]);
     }
-    let machine = |run: &PartRun| match run.load {
+    let machine = |run: &TopicRun| match run.load {
         Some(load) => format!("{} (load average before: {load:.1})", run.cpu),
         None => run.cpu.clone(),
     };
@@ -265,7 +265,7 @@ fn text(runs: &[PartRun]) -> String {
     )
 }
 
-fn csv(runs: &[PartRun]) -> Grid {
+fn csv(runs: &[TopicRun]) -> Grid {
     let mut grid = Grid::new([
         "what", "against", "settings", "ratio", "value", "base", "unit", "rounds", "cpu", "commit",
     ]);
@@ -305,7 +305,7 @@ fn middle(values: &[f64]) -> Result<f64> {
 mod tests {
     use super::*;
 
-    fn part_run(part: Part, ratio: f64) -> PartRun {
+    fn part_run(part: Topic, ratio: f64) -> TopicRun {
         let measure = Measure {
             what: format!("{part:?}"),
             against: "PyTorch".into(),
@@ -314,7 +314,7 @@ mod tests {
             base: 0.81,
             unit: "steps/s".into(),
         };
-        PartRun {
+        TopicRun {
             part,
             measures: vec![measure],
             rounds: 5,
@@ -328,9 +328,9 @@ mod tests {
 
     #[test]
     fn the_last_figures_of_each_part_are_shown_ratios_first() {
-        let other = PartRun { preset: "paper".into(), ..part_run(Part::Training, 7.0) };
-        let first = part_run(Part::Scoring, 1.0);
-        let runs = vec![first, part_run(Part::Training, 152.34), part_run(Part::Scoring, 2.0), other];
+        let other = TopicRun { preset: "paper".into(), ..part_run(Topic::Training, 7.0) };
+        let first = part_run(Topic::Scoring, 1.0);
+        let runs = vec![first, part_run(Topic::Training, 152.34), part_run(Topic::Scoring, 2.0), other];
         let page = text(&latest(runs));
         assert!(page.contains("| Training | PyTorch | paper | 7.00 |"), "{page}");
         let ratio = page.find("| Training | PyTorch | default | 152 |").expect(&page);

@@ -11,6 +11,7 @@ use crate::table::{Notation, Place, ReadAs, TimePart, Understood, Values};
 /// Why a column is left out although nobody asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Reason {
     /// (Nearly) every row has its own value.
     Identifier,
@@ -42,6 +43,7 @@ shown_by!(Reason, words);
 /// A column that is left out although nobody asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// The column's name.
     pub name: String,
@@ -51,6 +53,7 @@ pub struct LeftOut {
 
 /// What one column of a table holds.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Surveyed {
     /// The column's name.
     pub name: String,

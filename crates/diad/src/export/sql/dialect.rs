@@ -4,6 +4,7 @@ use crate::{Error, Result};
 
 /// A dialect of SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dialect {
     /// DuckDB.
     Duckdb,

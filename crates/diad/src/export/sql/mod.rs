@@ -17,6 +17,7 @@ const BATCH: usize = 50;
 
 /// What a statement is to be like.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Statement<'a> {
     /// The dialect.
     pub dialect: Dialect,
@@ -26,6 +27,25 @@ pub struct Statement<'a> {
     pub keep: &'a [String],
     /// How many of the largest terms are named.
     pub reasons: usize,
+}
+
+impl<'a> Statement<'a> {
+    /// One that reads a table of this name, and names no terms.
+    pub fn new(dialect: Dialect, table: &'a str) -> Self {
+        Self { dialect, table, keep: &[], reasons: 0 }
+    }
+
+    /// With these columns beside the score.
+    #[must_use]
+    pub fn keep(self, keep: &'a [String]) -> Self {
+        Self { keep, ..self }
+    }
+
+    /// With so many of the largest terms named.
+    #[must_use]
+    pub fn reasons(self, reasons: usize) -> Self {
+        Self { reasons, ..self }
+    }
 }
 
 impl Plan {

@@ -16,6 +16,10 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
+use super::Workspace;
+use super::pieces::{Pieces, Wanted};
 use crate::kernel::{CellFunctions, CellSpace, Kernels, LANES, Lane, PairCells, SLOT, Terms};
 use crate::model::BLOCK_ROWS;
 use axis::Axis;
@@ -54,11 +58,6 @@ impl Compiled {
     /// The features that a row must give.
     pub fn features(&self) -> &[u32] {
         &self.features
-    }
-
-    /// What is added to the sum of all pieces.
-    pub fn shift(&self) -> f64 {
-        self.shift
     }
 
     /// Bytes of its tables.
@@ -112,21 +111,8 @@ impl Compiled {
         Terms::new(&self.cells, term_of, constants)
     }
 
-    /// The number of pieces that add up to the score: one for each axis, then one for each pair of axes.
-    pub fn pieces(&self) -> usize {
-        self.axes.len() + self.cells.pairs().len()
-    }
-
-    /// The features of a piece.
-    pub fn piece_features(&self, piece: usize) -> [u32; 2] {
-        match piece.checked_sub(self.axes.len()) {
-            None => [self.features[piece]; 2],
-            Some(pair) => self.cells.pairs()[pair].axes.map(|axis| self.features[axis]),
-        }
-    }
-
     /// The values of a piece for the rows of a block, once all axes have their cells.
-    pub fn piece(&self, piece: usize, cursor: &Cursor, values: &mut [Lane<f32>]) {
+    fn fill(&self, piece: usize, cursor: &Cursor, values: &mut [Lane<f32>]) {
         let values = values.iter_mut().flat_map(|lane| &mut lane.0).enumerate();
         let value = |axis: usize, place: usize, row: usize| self.value(axis, place, row, cursor);
         match piece.checked_sub(self.axes.len()) {
@@ -148,5 +134,50 @@ impl Compiled {
         let share = f64::from(cursor.shares[axis * BLOCK_ROWS + row]);
         let coefficient = |order: usize| f64::from(cells.table[start + order * cells.width].0[place % LANES]);
         coefficient(0) + share * (coefficient(1) + share * coefficient(2))
+    }
+}
+
+/// Its pieces are one function for each axis, then one for each pair of axes.
+impl Pieces for Compiled {
+    fn pieces(&self) -> usize {
+        self.axes.len() + self.cells.pairs().len()
+    }
+
+    fn piece_features(&self, piece: usize) -> [u32; 2] {
+        match piece.checked_sub(self.axes.len()) {
+            None => [self.features[piece]; 2],
+            Some(pair) => self.cells.pairs()[pair].axes.map(|axis| self.features[axis]),
+        }
+    }
+
+    fn constant(&self) -> f64 {
+        self.shift
+    }
+
+    fn begin(&self, work: &mut Workspace) {
+        let (lanes, mut x) = (work.block.lanes(), [0.0; BLOCK_ROWS]);
+        for (axis, &feature) in self.features.iter().enumerate() {
+            let values = work.block.x().get(feature as usize, lanes).iter().flat_map(|lane| lane.0);
+            x.iter_mut().zip(values).for_each(|(x, value)| *x = value);
+            self.find(axis, &x[..lanes * LANES], &mut work.cursor);
+        }
+    }
+
+    fn begin_at(&self, wanted: Wanted, points: Range<usize>, work: &mut Workspace) {
+        work.block.fill_features(points.len(), &[], |_, _| 0.0);
+        let mut x = [0.0; BLOCK_ROWS];
+        let x = &mut x[..points.len()];
+        for (k, feature) in wanted.features.iter().enumerate() {
+            // A column in its second scale is no axis.
+            let Ok(axis) = self.features.binary_search(feature) else { continue };
+            x.iter_mut().zip(points.clone()).for_each(|(x, point)| *x = (wanted.value)(point, k));
+            self.find(axis, x, &mut work.cursor);
+        }
+    }
+
+    fn piece<'w>(&self, piece: usize, work: &'w mut Workspace) -> &'w [Lane<f64>] {
+        let Workspace { block, cursor, singles, .. } = work;
+        self.fill(piece, cursor, &mut singles[..block.lanes()]);
+        work.times(1.0)
     }
 }
