@@ -168,6 +168,22 @@ fn paths_are_understood() {
     assert!(circle(&edges(&[("a", "b"), ("b", "c"), ("c", "b")])).is_some());
 }
 
+/// Where CONTRIBUTING.md sends those who add something; NAME stands for what they add.
+#[test]
+fn every_place_to_add_something_exists() {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let places = text.split("## To add something").nth(1).unwrap().split("\n## ").next().unwrap();
+    let paths =
+        quoted(places).into_iter().filter(|path| path.starts_with("crates/") || path.starts_with("docs/"));
+    let mut known = 0;
+    for path in paths {
+        let place = root().join(path.split("NAME").next().unwrap());
+        assert!(place.exists(), "there is no {path}");
+        known += 1;
+    }
+    assert!(known > 10, "{known} paths");
+}
+
 /// The example that is tested is that of the library's own page.
 #[test]
 fn both_pages_have_the_same_example() {

@@ -1,4 +1,4 @@
-//! Reasons are those a person would give where columns depend on each other, are copies, are bent or have few values.
+//! Reasons are those a person would give where columns depend on each other, are copies, are on other scales or have few values.
 
 use diad::explain::{Contributions, Explainer};
 use diad::table::{Table, Texts, Values};
@@ -106,7 +106,7 @@ fn ordinary_rows_of_a_country_and_its_currency_have_small_reasons() {
 }
 
 /// One column of groups, amounts that depend on them, and another number.
-fn amounts(bent: impl Fn(f64) -> f64, copies: usize) -> Table {
+fn amounts(scaled: impl Fn(f64) -> f64, copies: usize) -> Table {
     let group = |row: usize| (unit(5, row) * 4.0) as usize;
     let amount = |row: usize| match row {
         777 => 900.0,
@@ -119,7 +119,7 @@ fn amounts(bent: impl Fn(f64) -> f64, copies: usize) -> Table {
     ];
     for copy in 0..copies {
         names.push(format!("amount{copy}"));
-        columns.push(Values::Numbers((0..ROWS).map(|row| bent(amount(row))).collect()));
+        columns.push(Values::Numbers((0..ROWS).map(|row| scaled(amount(row))).collect()));
     }
     Table::of(names, columns).expect("a table")
 }
@@ -164,8 +164,8 @@ fn copies_of_a_column_share_its_reasons() {
 
 #[test]
 fn a_bent_column_has_the_reasons_of_the_straight_one() {
-    let named = |bent: fn(f64) -> f64| {
-        let table = amounts(bent, 1);
+    let named = |scaled: fn(f64) -> f64| {
+        let table = amounts(scaled, 1);
         let detector = quick().fit(&table).unwrap();
         let explainer = Explainer::new(&detector);
         let explained = explainer.contributions(&table).unwrap();

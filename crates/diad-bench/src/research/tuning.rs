@@ -53,7 +53,7 @@ impl Topic for Ablation {
         all.extend([
             Variant::new("no pairs, no validation", functions().pair_share(0.0), none),
             Variant::new("equal shares, no validation", functions().rounds(0), none),
-            Variant::new("no stairs, no validation", functions().boosted_steps(0), none),
+            Variant::new("no boosted steps, no validation", functions().boosted_steps(0), none),
             Variant::new("no tails, no validation", functions().tails(0.0), none),
             Variant::new("no first score, no validation", forgetful(), none),
             Variant {

@@ -19,7 +19,7 @@ const BAR_DISTANCE: f64 = 0.09;
 const LETTER: f64 = 0.023;
 /// Most steps between marks on an even axis.
 const EVEN_STEPS: f64 = 6.5;
-/// Powers of ten, and steps, tried on a bent axis, and what counts as a wide gap there.
+/// Powers of ten, and steps, tried on an asinh axis, and what counts as a wide gap there.
 const DECADES: i32 = 8;
 const FINEST_STEP: usize = 12;
 const WIDE_GAP: f64 = 0.18;
@@ -118,7 +118,7 @@ impl Axis {
             let step = steps(range).take_while(few).last();
             return step.map_or(Vec::new(), |step| self.multiples(step).into_iter().map(tick).collect());
         }
-        // Along a bent axis no one step fits: powers of ten, their halves and fifths, then whatever fills wide gaps.
+        // No single step fits an asinh axis: powers of ten, their halves and fifths, then whatever fills wide gaps.
         let mut ticks: Vec<Tick> = Vec::new();
         let mut add = |value: f64, distance: f64| {
             let position = self.position(value);
@@ -257,8 +257,8 @@ mod tests {
         assert_eq!(labels(0.0, 1.0, None), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         assert_eq!(labels(-3.0, 47.0, None), ["0", "10", "20", "30", "40"]);
         assert_eq!(labels(5.0, 5.0, None), ["5"]);
-        let bent = labels(0.0, 1000.0, Some(Asinh { median: 3.0, spread: 8.0 }));
-        assert!(bent.len() >= 4 && bent.contains(&"1000".to_owned()), "{bent:?}");
+        let asinh = labels(0.0, 1000.0, Some(Asinh { median: 3.0, spread: 8.0 }));
+        assert!(asinh.len() >= 4 && asinh.contains(&"1000".to_owned()), "{asinh:?}");
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub struct Column {
     pub sorted: Vec<f32>,
     /// Where its categories lie, and last one that the training did not have; none for numbers.
     pub places: Vec<f32>,
-    /// Where it is bent: the lower end of the bent scale and half its length.
-    bend: Option<[f64; 2]>,
+    /// Its asinh scale, if it has one: the lower end and half the length.
+    asinh: Option<[f64; 2]>,
     /// Whether its values are places in time.
     pub is_date: bool,
     /// Whether its values say which values of another column are missing.
@@ -29,8 +29,8 @@ pub struct Column {
 
 impl Column {
     /// A column of numbers.
-    pub fn of_numbers(values: Vec<f32>, bend: Option<[f64; 2]>) -> Self {
-        Self { bend, ..Self::of_categories(values, Vec::new()) }
+    pub fn of_numbers(values: Vec<f32>, asinh: Option<[f64; 2]>) -> Self {
+        Self { asinh, ..Self::of_categories(values, Vec::new()) }
     }
 
     /// A column that says which values of another one are missing.
@@ -39,15 +39,15 @@ impl Column {
     }
 
     /// A column of places in time.
-    pub fn of_dates(values: Vec<f32>, bend: Option<[f64; 2]>) -> Self {
-        Self { is_date: true, ..Self::of_numbers(values, bend) }
+    pub fn of_dates(values: Vec<f32>, asinh: Option<[f64; 2]>) -> Self {
+        Self { is_date: true, ..Self::of_numbers(values, asinh) }
     }
 
     /// A column of categories that lie at certain places.
     pub fn of_categories(values: Vec<f32>, places: Vec<f32>) -> Self {
         let mut sorted = values.clone();
         sorted.sort_unstable_by(f32::total_cmp);
-        Self { values, sorted, places, bend: None, is_date: false, is_mark: false }
+        Self { values, sorted, places, asinh: None, is_date: false, is_mark: false }
     }
 
     /// How much a column counts, from 0 to 1: the standard deviation of the logarithm of the rows around a row. Next to nothing
@@ -116,7 +116,7 @@ impl Column {
     /// A value in the scale in which the column was given, up to a factor and a constant.
     pub fn plain(&self, value: f32) -> f64 {
         let value = f64::from(value);
-        match self.bend {
+        match self.asinh {
             Some([start, rate]) => libm::sinh((rate * (value + 1.0) + start).clamp(-FURTHEST, FURTHEST)),
             None => value,
         }
@@ -124,7 +124,7 @@ impl Column {
 
     /// From the scale of [`Column::plain`] back to the column's own.
     pub fn scaled(&self, plain: f64) -> f32 {
-        match self.bend {
+        match self.asinh {
             Some([start, rate]) => ((libm::asinh(plain) - start) / rate - 1.0) as f32,
             None => plain as f32,
         }
@@ -132,7 +132,7 @@ impl Column {
 
     /// How fast the column's own scale follows the logarithm of a distance far out.
     pub fn rate(&self) -> f64 {
-        self.bend.map_or(1.0, |[_, rate]| rate)
+        self.asinh.map_or(1.0, |[_, rate]| rate)
     }
 }
 

@@ -86,15 +86,15 @@ impl Sample {
         let columns = parallel::map_indices(telling.len(), &|feature| {
             let told = &telling[feature];
             let column = &encoder.columns()[told.column as usize];
-            let bent = column.second_scale().filter(|_| told.view == View::Asinh);
+            let asinh = column.second_scale().filter(|_| told.view == View::Asinh);
             let values = rows.iter().map(|&row| matrix.row(row)[feature]).collect();
             match told.view {
                 View::Missing => Column::of_marks(values),
                 _ if column.is_date() => {
-                    Column::of_dates(values, bent.map(|[start, rate, ..]| [start, rate]))
+                    Column::of_dates(values, asinh.map(|[start, rate, ..]| [start, rate]))
                 }
                 _ if column.positions() > 0 => Column::of_categories(values, column.places()),
-                _ => Column::of_numbers(values, bent.map(|[start, rate, ..]| [start, rate])),
+                _ => Column::of_numbers(values, asinh.map(|[start, rate, ..]| [start, rate])),
             }
         });
         let origins: Vec<u32> = telling.iter().map(|feature| feature.column).collect();

@@ -15,7 +15,7 @@ const PAIRED_COLUMNS: usize = 24;
 /// Distances over which functions vary: in interquartile ranges near the median, and in shares of the rows.
 const LENGTH: f64 = 1.0;
 const RANK_LENGTH: f64 = 0.6;
-/// Half the range of a column that is not bent, in the same units.
+/// Half the range of a column without an asinh scale, in the same units.
 const HALF_RANGE: f64 = 3.0;
 /// Columns whose smoothed rows are held at a time.
 const COLUMNS_AT_ONCE: usize = 16;

@@ -56,11 +56,11 @@ impl<'a> Tails<'a> {
 
     /// The weighted curves, learned from all rows.
     pub fn tables(&self) -> Functions {
-        let weigh = |(curve, weight): (&Curve, f64)| Curve {
+        let weighted = |(curve, weight): (&Curve, f64)| Curve {
             values: curve.values.iter().map(|value| weight as f32 * value).collect(),
             ..curve.clone()
         };
-        let curves = self.curves.iter().zip(self.weights(|_| true)).map(weigh).collect();
+        let curves = self.curves.iter().zip(self.weights(|_| true)).map(weighted).collect();
         Functions { curves, grids: Vec::new() }
     }
 

@@ -10,13 +10,13 @@ use crate::profile::Spread;
 use crate::table::Source;
 use crate::{Detector, Error, Result};
 
-/// The asinh scale bends at this share of where the model's own does: a quarter of an interquartile range from the median.
-const BEND: f64 = 1.0 / 16.0;
+/// The unit of the asinh scale here, as a share of the model's own: a quarter of an interquartile range.
+const UNIT: f64 = 1.0 / 16.0;
 /// How far ranks reach: to this share of all rows.
 const RANK_REACH: f64 = 0.6;
 /// Half the range of a number that has no asinh scale, so that two values of it have nothing in common but their ranks.
 const HALF_RANGE: f64 = 6.0;
-/// Furthest distance from the median that is told apart, in bends: its exponential and their products are within single precision.
+/// Furthest distance from the median that is told apart, in such units: its exponential and their products are within single precision.
 const FURTHEST: f64 = 1e15;
 /// What stands for a number that is missing or does not fit. No exponential is 0.
 const GAP: f32 = 0.0;
@@ -119,7 +119,7 @@ fn place(column: &Column, scaler: &Scaler, value: f64) -> f32 {
     let Some(asinh) = column.asinh else {
         return libm::exp(HALF_RANGE * f64::from(scaler.scale(value)).clamp(-2.0, 2.0)) as f32;
     };
-    let z = ((value - asinh.median) / (asinh.spread * BEND)).clamp(-FURTHEST, FURTHEST);
+    let z = ((value - asinh.median) / (asinh.spread * UNIT)).clamp(-FURTHEST, FURTHEST);
     let size = z.abs() + (z * z + 1.0).sqrt();
     (if z < 0.0 { 1.0 / size } else { size }) as f32
 }

@@ -127,7 +127,7 @@ impl Maker<'_> {
             .filter(|&f| matches!(plan.features[f], Feature::Number { .. }))
             .collect();
         let on_asinh = |f: &usize| matches!(plan.features[*f], Feature::Number { asinh: Some(_), .. });
-        let (bent, plain): (Vec<usize>, Vec<usize>) = numbers.iter().partition(|f| on_asinh(f));
+        let (curved, plain): (Vec<usize>, Vec<usize>) = numbers.iter().partition(|f| on_asinh(f));
         let known = self.parts_of_times(&finite, inputs.len(), &column);
         let place = |f: &usize| match &plan.features[*f] {
             Feature::Number { input, part, .. } => {
@@ -136,14 +136,14 @@ impl Maker<'_> {
             feature => column(feature.input()),
         };
         let mut scaled = Vec::new();
-        if !bent.is_empty() {
-            let values = pick(self.graph, &known.0, &bent.iter().map(place).collect::<Vec<_>>());
-            scaled.push(self.asinh(&values, &bent));
+        if !curved.is_empty() {
+            let values = pick(self.graph, &known.0, &curved.iter().map(place).collect::<Vec<_>>());
+            scaled.push(self.asinh(&values, &curved));
         }
         if !plain.is_empty() {
             scaled.push(pick(self.graph, &known.0, &plain.iter().map(place).collect::<Vec<_>>()));
         }
-        let order: Vec<usize> = bent.into_iter().chain(plain).collect();
+        let order: Vec<usize> = curved.into_iter().chain(plain).collect();
         if !order.is_empty() {
             let x = self.scaled(&scaled, &order, &missing, &column);
             self.take(&order, x);

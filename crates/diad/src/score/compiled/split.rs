@@ -38,7 +38,7 @@ impl Range {
     }
 }
 
-/// From the bent scale of a column to its plain one: factor · sinh(rate · (x + 1) + start) + offset.
+/// From the asinh scale of a column to its plain one: factor · sinh(rate · (x + 1) + start) + offset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Warp {
     pub start: f64,
@@ -48,7 +48,7 @@ pub struct Warp {
 }
 
 impl Warp {
-    /// The place on the plain scale, and its first and second derivative by the bent one.
+    /// The place on the plain scale, and its first and second derivative by the asinh one.
     pub fn at(&self, x: f64) -> [f64; 3] {
         let inner = self.rate * (x + 1.0) + self.start;
         let (sinh, cosh) = (libm::sinh(inner), libm::cosh(inner));
@@ -59,7 +59,7 @@ impl Warp {
         ]
     }
 
-    /// The place on the bent scale.
+    /// The place on the asinh scale.
     pub fn back(&self, plain: f64) -> f64 {
         (libm::asinh((plain - self.offset) / self.factor) - self.start) / self.rate - 1.0
     }
