@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{check, find, install_packages, target};
+use crate::{build_diad, check, find, install_packages, target};
 
 /// Programs the tests need, and the Debian packages they come from.
 const NEEDED: [(&str, &[&str]); 3] =
@@ -23,7 +23,7 @@ pub fn run(args: &[String]) -> Result<()> {
     let tests = root.join("tests/browser");
     install()?;
     let browser = find("chromium").context("there is no chromium; install it")?;
-    check(super::cargo().args(["build", "-p", "diad-cli"]), "the build of diad")?;
+    build_diad()?;
     if ["playwright-core", "axe-core"].iter().any(|name| !tests.join("node_modules").join(name).is_dir()) {
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"]).current_dir(&tests);

@@ -112,6 +112,11 @@ fn cargo() -> Command {
     command
 }
 
+/// Builds the `diad` command and the Python package in one go, so that whatever needs one of them uses what is there.
+fn build_diad() -> Result<()> {
+    check(cargo().args(["build", "-p", "diad-cli", "-p", "diad-python", PICTURES]), "the build of diad")
+}
+
 /// The root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::{PICTURES, cargo, check, find, install_packages, root, target};
+use crate::{build_diad, check, find, install_packages, root, target};
 
 /// What builds the package.
 const MATURIN: &str = "maturin>=1.16,<2";
@@ -87,9 +87,7 @@ impl Environment {
     /// Builds the `diad` command and the package, and installs the package as a user would, but for the profile: a release takes
     /// minutes. With the features of the other checks, what those built is used again. Needs maturin.
     pub fn install_diad(&self) -> Result<()> {
-        let mut build = cargo();
-        build.args(["build", "-p", "diad-cli", "-p", "diad-python", PICTURES]);
-        check(&mut build, "the build of diad")?;
+        build_diad()?;
         let mut install = self.pip();
         install.args(["--no-deps", "--no-build-isolation"]);
         install.arg("--config-settings=build-args=--profile=dev --features=diad-report/png");
