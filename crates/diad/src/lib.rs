@@ -23,6 +23,7 @@ pub mod explain;
 pub mod export;
 mod fit;
 mod function;
+mod linear;
 pub mod metrics;
 mod model;
 mod origin;

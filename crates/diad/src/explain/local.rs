@@ -102,7 +102,7 @@ impl Explainer<'_> {
         let Contributions { scores, values, .. } = contributions;
         match (self.detector.engine(), &self.compiled) {
             (Engine::Tables(compiled), Some(apart)) => {
-                self.detector.look_up_parts((compiled, apart), (columns, &self.scalers), scores, values);
+                self.detector.look_up_parts((compiled, apart), (columns, self.scalers), scores, values);
             }
             _ => self.take_apart(columns, scores, values),
         }
@@ -118,7 +118,7 @@ impl Explainer<'_> {
     /// The contributions piece by piece: those of the trees themselves, and the plain way for all.
     pub(super) fn take_apart(&self, columns: &[Cow<'_, [f64]>], scores: &mut [f32], values: &mut [f64]) {
         let fill =
-            |block: &mut Block<f32>, rows| self.detector.fill_block(block, columns, &self.scalers, rows);
+            |block: &mut Block<f32>, rows| self.detector.fill_block(block, columns, self.scalers, rows);
         self.take_blocks_apart(fill, scores, values);
     }
 

@@ -92,7 +92,7 @@ impl Term {
 #[derive(Debug)]
 pub struct Explainer<'a> {
     detector: &'a Detector,
-    scalers: Vec<Scaler>,
+    scalers: &'a [Scaler],
     /// Where the functions that purification moves have their nodes, for each column.
     nodes: Vec<Vec<f32>>,
     terms: Vec<Term>,

@@ -48,7 +48,7 @@ fn refuse(detector: &Detector) -> Result<()> {
 struct Draft<'a> {
     detector: &'a Detector,
     seen: &'a [Seen],
-    scalers: Vec<Scaler>,
+    scalers: &'a [Scaler],
     /// The terms by how many and which columns they have, as explanations order them.
     terms: BTreeMap<(usize, Vec<usize>), Term>,
     sides: Vec<Side>,
@@ -180,7 +180,7 @@ impl<'a> Draft<'a> {
     fn centre(&mut self) {
         let explainer = Explainer::new(self.detector);
         let columns = self.detector.encoder().columns();
-        let x: Vec<f64> = (self.seen.iter().zip(&self.scalers))
+        let x: Vec<f64> = (self.seen.iter().zip(self.scalers))
             .map(|(seen, scaler)| f64::from(scaler.scale(columns[seen.column as usize].min)))
             .collect();
         let plan = Plan { sides: std::mem::take(&mut self.sides), ..empty() };

@@ -139,7 +139,7 @@ impl Detector {
     /// Exact scores of rows whose columns were found, whichever engine the detector uses; cells that do not fit count as the median.
     pub(crate) fn score_exactly(&self, found: &Found, scores: &mut [f32]) {
         let scalers = self.scalers();
-        let fill = |block: &mut Block<f32>, rows| self.fill_block(block, &found.columns, &scalers, rows);
+        let fill = |block: &mut Block<f32>, rows| self.fill_block(block, &found.columns, scalers, rows);
         self.exact().score_blocks(self.encoder.features().len(), scores, fill);
     }
 

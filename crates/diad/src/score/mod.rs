@@ -66,6 +66,8 @@ pub struct Detector {
     /// Whether cells that do not fit their columns are errors.
     strict: bool,
     penalties: Penalties,
+    /// How columns are scaled, found out when it is first needed.
+    scalers: OnceLock<Vec<Scaler>>,
 }
 
 /// A block of rows on its way through the pieces of a score.
@@ -130,6 +132,7 @@ impl Detector {
             exact: false,
             strict: false,
             penalties,
+            scalers: OnceLock::new(),
         }
     }
 
@@ -169,7 +172,7 @@ impl Detector {
     /// Remembers what the training rows were like.
     pub(crate) fn remembering(self, profile: Profile) -> Self {
         let penalties = Penalties::new(self.encoder.columns().len());
-        Self { profile, penalties, remembered: OnceLock::new(), ..self }
+        Self { profile, penalties, remembered: OnceLock::new(), scalers: OnceLock::new(), ..self }
     }
 
     /// What it remembers about the training rows.
@@ -326,7 +329,7 @@ impl Detector {
         }
         let found = self.find(table)?;
         match self.engine() {
-            Engine::Tables(compiled) => self.look_up(compiled, (&found.columns, &self.scalers()), scores),
+            Engine::Tables(compiled) => self.look_up(compiled, (&found.columns, self.scalers()), scores),
             Engine::Exact(_) => self.score_exactly(&found, scores),
         }
         self.add_odd(&found, scores);

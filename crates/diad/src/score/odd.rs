@@ -27,7 +27,11 @@ impl Penalties {
 
 impl Detector {
     /// The scales of the features. A number that does not fit counts as the median.
-    pub(crate) fn scalers(&self) -> Vec<Scaler> {
+    pub(crate) fn scalers(&self) -> &[Scaler] {
+        self.scalers.get_or_init(|| self.make_scalers())
+    }
+
+    fn make_scalers(&self) -> Vec<Scaler> {
         let (scalers, columns) = (self.encoder.scalers(), self.encoder.columns());
         let features = self.encoder.features().iter().zip(&scalers);
         let scaler = |(feature, scaler): (&crate::encode::Feature, &Scaler)| {
@@ -88,7 +92,7 @@ impl Detector {
         }
         let mut most = vec![0.0; pieces.len()];
         for share in SHARES {
-            let filled = features.iter().zip(&scalers).map(|(feature, scaler)| {
+            let filled = features.iter().zip(scalers).map(|(feature, scaler)| {
                 let of = feature.column as usize;
                 let other = scaler.scale(self.at_share(&scalers[of], of, share));
                 tried.iter().map(move |&value| if of == column { scaler.scale(value) } else { other })

@@ -4,13 +4,14 @@
 //! maximise Σ wᵢ log p(yᵢ | (Kα)ᵢ) - αᵀKα/2. The problem is strictly convex in Kα: there is one answer, whatever
 //! the order of the rows. Newton's method, each step solved by conjugate gradients.
 
+use crate::linear::{Limits, conjugate_gradients};
 use crate::parallel;
 
 /// Variance of the constant that is free to fit the share of anomalies.
 const CONSTANT: f64 = 25.0;
 const NEWTON_STEPS: usize = 40;
-const CONJUGATE_STEPS: usize = 400;
 const PRECISION: f64 = 1e-9;
+const LIMITS: Limits = Limits { steps: 400, left: PRECISION };
 
 /// Labelled rows as the solver sees them.
 #[derive(Debug, Clone, Copy)]
@@ -93,37 +94,15 @@ impl Problem<'_> {
         let root: Vec<f64> = curvature.iter().map(|w| w.sqrt()).collect();
         let right: Vec<f64> = wanted.iter().zip(&root).map(|(b, s)| b / s).collect();
         let mut scaled = vec![0.0; right.len()];
-        let solution = conjugate_gradients(&right, |vector, out| {
+        let multiply = |vector: &[f64], out: &mut [f64]| {
             scaled.iter_mut().zip(vector).zip(&root).for_each(|((o, v), s)| *o = v * s);
             self.multiply(&scaled, out);
             out.iter_mut().zip(vector).zip(&root).for_each(|((o, v), s)| *o = *o * s + v);
-        });
+        };
+        let solution =
+            conjugate_gradients(&right, LIMITS, multiply, |vector, out| out.copy_from_slice(vector));
         solution.iter().zip(&root).map(|(x, s)| x * s).collect()
     }
-}
-
-/// Solves a symmetric positive definite system given by its product with a vector.
-fn conjugate_gradients(right: &[f64], mut multiply: impl FnMut(&[f64], &mut [f64])) -> Vec<f64> {
-    let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut solution = vec![0.0; right.len()];
-    let mut residual = right.to_vec();
-    let mut direction = right.to_vec();
-    let mut product = vec![0.0; right.len()];
-    let mut size = inner(&residual, &residual);
-    let enough = size * PRECISION * PRECISION;
-    for _ in 0..CONJUGATE_STEPS {
-        if size <= enough || size == 0.0 {
-            break;
-        }
-        multiply(&direction, &mut product);
-        let step = size / inner(&direction, &product);
-        solution.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
-        residual.iter_mut().zip(&product).for_each(|(r, p)| *r -= step * p);
-        let next = inner(&residual, &residual);
-        direction.iter_mut().zip(&residual).for_each(|(d, r)| *d = r + next / size * *d);
-        size = next;
-    }
-    solution
 }
 
 /// A product summed in eight parts, so that it needs no order the machine cannot follow eight at a time.

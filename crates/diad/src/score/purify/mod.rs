@@ -18,16 +18,15 @@ use super::exact::Exact;
 use super::pieces::{Pieces, Wanted};
 use crate::encode::Encoder;
 use crate::function::Grid;
+use crate::linear::{Limits, conjugate_gradients};
 use crate::parallel::{self, Spaces};
 use crate::profile::{Cell, Profile};
 
 /// What moving something costs, in comparison with leaving it. Of what a column says alone in a pair of independent columns, 1 / (1 + λ)
 /// is moved.
 const RIDGE: f64 = 0.05;
-/// Steps of the solution, and how small what is left of the equations must be in comparison with their right sides. Every step
-/// leaves less than three quarters of it.
-const STEPS: usize = 100;
-const NEARLY: f64 = 1e-9;
+/// When the equations are solved. Every step leaves less than three quarters of them.
+const LIMITS: Limits = Limits { steps: 100, left: 1e-9 };
 
 /// What is moved from a pair of columns to each of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,66 +164,39 @@ impl Pair {
         own
     }
 
-    /// The two functions for which the sum of squares is least, by conjugate gradients. Nodes without rows have 0.
+    /// The two functions for which the sum of squares is least. Nodes without rows have 0.
     fn least(&self, centred: &[f64]) -> [Vec<f64>; 2] {
-        let mut right = self.margins.each_ref().map(|margin| vec![0.0; margin.len()]);
+        let first = self.margins[0].len();
+        let mut right = vec![0.0; first + self.margins[1].len()];
         for (Cell { at, weight }, value) in self.cells.iter().zip(centred) {
-            right[0][at[0]] += weight * value;
-            right[1][at[1]] += weight * value;
+            right[at[0]] += weight * value;
+            right[first + at[1]] += weight * value;
         }
-        let mut found = right.each_ref().map(|side| vec![0.0; side.len()]);
-        let (mut left, wanted) = (right.clone(), self.size(&right) * NEARLY * NEARLY);
-        let mut direction = self.eased(&left);
-        let mut size = self.size(&left);
-        for _ in 0..STEPS {
-            if size <= wanted {
-                break;
-            }
-            let image = self.applied(&direction);
-            let step = size / dot(&direction, &image);
-            add(&mut found, &direction, step);
-            add(&mut left, &image, -step);
-            let smaller = self.size(&left);
-            let mut next = self.eased(&left);
-            add(&mut next, &direction, smaller / size);
-            (direction, size) = (next, smaller);
-        }
-        found
+        let mut found = conjugate_gradients(
+            &right,
+            LIMITS,
+            |x, image| self.apply(x, image),
+            |right, eased| {
+                for ((eased, x), weight) in eased.iter_mut().zip(right).zip(self.margins.iter().flatten()) {
+                    *eased = if *weight > 0.0 { x / ((1.0 + RIDGE) * weight) } else { 0.0 };
+                }
+            },
+        );
+        let second = found.split_off(first);
+        [found, second]
     }
 
-    /// The left side of the equations.
-    fn applied(&self, x: &[Vec<f64>; 2]) -> [Vec<f64>; 2] {
-        let mut image = [0, 1].map(|side| {
-            let products =
-                x[side].iter().zip(&self.margins[side]).map(|(x, weight)| (1.0 + RIDGE) * weight * x);
-            products.collect::<Vec<f64>>()
-        });
+    /// The left side of the equations, of the nodes of the first column and then of the second.
+    fn apply(&self, x: &[f64], image: &mut [f64]) {
+        for ((image, x), weight) in image.iter_mut().zip(x).zip(self.margins.iter().flatten()) {
+            *image = (1.0 + RIDGE) * weight * x;
+        }
+        let first = self.margins[0].len();
         for Cell { at, weight } in &self.cells {
-            image[0][at[0]] += weight * x[1][at[1]];
-            image[1][at[1]] += weight * x[0][at[0]];
+            image[at[0]] += weight * x[first + at[1]];
+            image[first + at[1]] += weight * x[at[0]];
         }
-        image
     }
-
-    /// What the right sides would give if the columns had nothing to do with each other.
-    fn eased(&self, right: &[Vec<f64>; 2]) -> [Vec<f64>; 2] {
-        [0, 1].map(|side| {
-            let pairs = right[side].iter().zip(&self.margins[side]);
-            pairs.map(|(x, weight)| if *weight > 0.0 { x / ((1.0 + RIDGE) * weight) } else { 0.0 }).collect()
-        })
-    }
-
-    fn size(&self, right: &[Vec<f64>; 2]) -> f64 {
-        dot(right, &self.eased(right))
-    }
-}
-
-fn dot(a: &[Vec<f64>; 2], b: &[Vec<f64>; 2]) -> f64 {
-    a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| a * b).sum()
-}
-
-fn add(sum: &mut [Vec<f64>; 2], more: &[Vec<f64>; 2], factor: f64) {
-    sum.iter_mut().flatten().zip(more.iter().flatten()).for_each(|(sum, more)| *sum += factor * more);
 }
 
 #[cfg(test)]
