@@ -11,7 +11,7 @@ use crate::packed::{Packed, Texts};
 use crate::similar::nearest;
 use crate::{Report, Rows};
 
-/// Rows that are told of at length: the first ones of the list.
+/// Rows that are explained at length: the first ones of the list.
 const AT_LENGTH: usize = 1000;
 const FULL: Detail = Detail { terms: 12, sentences: 6 };
 const BRIEF: Detail = Detail { terms: 6, sentences: 2 };

@@ -240,7 +240,7 @@ impl Column {
         Some([start, (end - start) / 2.0, asinh.spread / half, (asinh.median - self.min) / half - 1.0])
     }
 
-    /// Whether everything is as fitting could have found it.
+    /// Whether a fit could have produced this; rejects forged files.
     pub(super) fn is_valid(&self) -> bool {
         let scaled =
             |scale: &Asinh| scale.median.is_finite() && scale.spread.is_normal() && scale.spread > 0.0;

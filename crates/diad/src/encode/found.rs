@@ -32,7 +32,7 @@ impl Found<'_> {
     }
 }
 
-/// The values of a column in a batch. Cells that do not fit are told of if `tells`.
+/// The values of a column in a batch. Cells that do not fit are reported if `tells`.
 pub(super) fn values_of<'a>(
     (index, column, tells): (usize, &Column, bool),
     values: &'a Values,

@@ -268,7 +268,7 @@ impl Encoder {
         (0..).zip(&self.columns).zip(self.scalers().into_iter().zip(features)).map(words).collect()
     }
 
-    /// Whether everything is as fitting could have found it; false for a made-up model file.
+    /// Whether a fit could have produced this; rejects forged files.
     pub(crate) fn is_valid(&self) -> bool {
         let names: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let columns = self.columns.len();
@@ -343,7 +343,7 @@ impl Encoder {
             let others = batch.names().iter().filter(|name| !known(name)).cloned().collect();
             return Err(table::Error::MissingColumns { names, others }.into());
         };
-        // A cell with a time is told of once, by the first of its parts.
+        // A cell with a time is reported once, by the first of its parts.
         let found = |index: usize| {
             let column = &self.columns[index];
             let tells = index == 0 || self.columns[index - 1].source() != column.source();

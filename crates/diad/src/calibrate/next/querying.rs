@@ -23,7 +23,7 @@ const BLOCK_ROWS: usize = 2048;
 ///
 /// Every label says something of rows that agree with its row in most columns, and of how far the score can be trusted. What is expected of all
 /// other rows after it is found at once and exactly, as the mean of a Gaussian process, in milliseconds for 100,000 rows. Labels may be told
-/// in any order, and a row may be told of twice.
+/// in any order, and a row may be given twice.
 ///
 /// ```
 /// use diad::{Params, calibrate::Querying, table::Table};
