@@ -291,5 +291,5 @@ fn labels_go_by_identifier() {
     let bad = ["tune", "m.diad", "bad.csv", "-o", "x.diad", "--table", "t.csv", "--id", "number"];
     assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: column "verdict", line 2, row 0: "perhaps" is not a label; write 1 or 0, yes or no, fraud or ok, or say which word means an anomaly"#);
     folder.write("bad.csv", "number,verdict\nP9999,1\nP9998,0\n");
-    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: 2 labels name rows that column "number" of the table does not have, such as "P9998", "P9999"; give the table that they are of"#);
+    assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: 2 labels name rows that column "number" of the table does not have, such as "P9998", "P9999"; give the table the labels belong to"#);
 }
