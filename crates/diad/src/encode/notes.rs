@@ -41,7 +41,7 @@ pub(super) fn of_column(column: &Surveyed) -> Vec<String> {
     for remark in &understood.remarks {
         notes.extend(match remark {
             Remark::Digits => Some(format!(
-                "column {name} has digits that are no quantities, with zeros before them or very many; they are taken as \
+                "column {name} has digits that are no quantities, with zeros before them or very many; they are treated as \
                  categories"
             )),
             Remark::Codes => Some(format!(
