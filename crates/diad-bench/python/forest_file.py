@@ -28,7 +28,7 @@ def main():
     parser.add_argument("forest")
     parser.add_argument("scores", nargs="?")
     parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.what == "fit":
         forest = IsolationForest(n_estimators=100, n_jobs=options.threads, random_state=0)
         joblib.dump(forest.fit(read(options.table)), options.forest)
