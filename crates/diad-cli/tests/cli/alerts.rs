@@ -100,7 +100,7 @@ fn groups_name_what_alerts_have_in_common() {
 fn a_budget_counts_by_time() {
     let folder = folder();
     let budget = ["score", "m.diad", "t.csv", "--alert", "budget=1/day", "-o", "a.csv"];
-    assert_snapshot!(folder.diad(&budget).fails(), @"diad: a budget needs a column of times, but the model has none; name one of the table with --time");
+    assert_snapshot!(folder.diad(&budget).fails(), @"diad: the model has no column of times, which a budget counts by; name one of the table with --time");
     let said = folder.diad(&[&budget[..], &["--time", "booked"]].concat()).succeeds();
     // 25 days; of rows with equal scores at the border, none is an alert.
     let told = said
