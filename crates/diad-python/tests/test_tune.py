@@ -88,7 +88,7 @@ def test_odd_labels_are_said(few):
         detector.tune(X, y, validation=(X, y))
     assert said[0].filename == __file__
     twice, other = np.concatenate([X, X[y == 1]]), np.concatenate([y, np.zeros((y == 1).sum())])
-    with pytest.warns(UserWarning, match="are the same as another row with the other label"):
+    with pytest.warns(UserWarning, match="are identical to a row with the opposite label"):
         detector.tune(twice, other)
 
 
