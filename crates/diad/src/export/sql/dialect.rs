@@ -215,6 +215,12 @@ impl Dialect {
         }
     }
 
+    /// A number cut to [-1, 1].
+    pub(super) fn cut(self, number: &str) -> String {
+        let [least, most] = if self == Sqlite { ["min", "max"] } else { ["least", "greatest"] };
+        format!("{least}({most}({number},-1e0),1e0)")
+    }
+
     /// A stage of the statement that is computed before the next one looks at it, so that no expression is repeated.
     pub(super) fn stage(self, name: &str, body: &str) -> String {
         match self {

@@ -4,60 +4,82 @@ use super::dialect::Dialect;
 use super::sheet::{Col, Sheet, minus, number, plus, within};
 use crate::export::plan::{Curve, Grid, Plan, Side, Tree};
 
-/// How far sums of what is rounded may be from what it was, in all.
-const ROUNDING: f64 = 5e-6;
-/// Significant digits of what is not looked up.
+/// How far all that is rounded of a kind (curves, grids, trees) is from what it was, as the standard deviation of the sum.
+const ROUNDING: f64 = 2e-7;
+/// How far places along sides may be off.
+const PLACE: f64 = 3e-8;
+/// How far splits of trees may be off.
+const SPLIT: f64 = 1e-7;
+/// Significant digits of what goes on without end.
 const DIGITS: usize = 9;
 
+/// How far each of so many numbers may be off, evenly and independently, for their sum to be off by [`ROUNDING`].
+pub fn share(count: usize) -> f64 {
+    ROUNDING * (3.0 / count.max(1) as f64).sqrt()
+}
+
 /// A piece of a function: from where on it holds, and how it is written.
-type Piece = (f64, String);
+type Piece = (String, String);
 
 /// A choice among pieces, as a balanced tree. The first holds from the start.
-fn choose(x: &str, pieces: &[Piece], error: f64) -> String {
+fn choose(x: &str, pieces: &[Piece]) -> String {
     match pieces {
         [] => "0e0".to_owned(),
         [(_, only)] => only.clone(),
         _ => {
             let (low, high) = pieces.split_at(pieces.len() / 2);
-            let from = within(high[0].0, error);
-            format!("CASE WHEN {x}<{from} THEN {} ELSE {} END", choose(x, low, error), choose(x, high, error))
+            format!("CASE WHEN {x}<{} THEN {} ELSE {} END", high[0].0, choose(x, low), choose(x, high))
         }
     }
 }
 
-/// `at + (x - node) · slope`.
-fn line(x: &str, at: &str, node: &str, slope: &str) -> String {
-    let at = if at == "0e0" { String::new() } else { plus(at) };
-    format!("({x}{})*{}{at}", minus(node), parted(slope))
+/// A line without end: `at + (x - node) · slope`.
+fn ray(x: &str, at: f64, node: f64, slope: f64) -> String {
+    let node = minus(&number(node, 17));
+    let slope = number(slope, DIGITS);
+    format!("({x}{node})*({slope}){}", plus(&number(at, DIGITS)))
 }
 
-/// A factor: in parentheses if it has a sign.
-fn parted(factor: &str) -> String {
-    if factor.starts_with('-') { format!("({factor})") } else { factor.to_owned() }
+/// The line through two points, between them within `error`.
+fn segment(x: &str, [a, b]: [f64; 2], [from, to]: [f64; 2], error: f64) -> String {
+    let slope = within((to - from) / (b - a), error / (b - a));
+    let rounded: f64 = slope.parse().unwrap_or_default();
+    // In the middle it is as it was, so that the ends are off by no more than half of what the slope is.
+    let at = within((from + to) / 2.0 - rounded * (a + b) / 2.0, error / 2.0);
+    if rounded == 0.0 { at } else { format!("{at}{}*{x}", plus(&slope)) }
 }
 
-/// How exactly nodes are to be written, so that no place between them is far off.
-fn node_error(nodes: &[f64]) -> f64 {
-    nodes.windows(2).map(|two| two[1] - two[0]).fold(1.0, f64::min) * 1e-6
-}
-
-/// A curve of a feature.
-pub fn curve(curve: &Curve, x: &str) -> String {
-    let (nodes, values, last) = (&curve.nodes, &curve.values, curve.nodes.len() - 1);
-    let error = node_error(nodes);
-    let node = |node: usize| within(nodes[node], error);
-    let end = |k: usize, slope: f64| match slope {
-        0.0 => number(values[k], DIGITS),
-        slope => line(x, &number(values[k], DIGITS), &node(k), &number(slope, DIGITS)),
+/// A function that is linear between nodes, each piece within `error`. `ends` are how it is written below the first node and above
+/// the last, and the slopes there.
+fn pieces(x: &str, nodes: &[f64], values: &[f64], ends: [(String, f64); 2], error: f64) -> Vec<Piece> {
+    let last = nodes.len() - 1;
+    let [(below, before), (above, after)] = ends;
+    let slope = |k: usize| (values[k + 1] - values[k]) / (nodes[k + 1] - nodes[k]);
+    // Where two lines meet, it matters little which of them is taken, and the less the more alike they are.
+    let node = |k: usize| {
+        let bend = (if k == 0 { before } else { slope(k - 1) }) - (if k == last { after } else { slope(k) });
+        let gaps = nodes[k.saturating_sub(1)..(k + 2).min(nodes.len())].windows(2).map(|two| two[1] - two[0]);
+        let gap = gaps.fold(1.0, f64::min) / 1e3;
+        within(nodes[k], (error / bend.abs()).min(gap))
     };
-    let mut pieces: Vec<Piece> = vec![(f64::NEG_INFINITY, end(0, -curve.beyond[0]))];
+    let mut pieces: Vec<Piece> = vec![(String::new(), below)];
     for k in 0..last {
-        let slope = (values[k + 1] - values[k]) / (nodes[k + 1] - nodes[k]);
-        pieces.push((nodes[k], end(k, slope)));
+        pieces.push((node(k), segment(x, [nodes[k], nodes[k + 1]], [values[k], values[k + 1]], error)));
     }
-    pieces.push((nodes[last], end(last, curve.beyond[1])));
+    pieces.push((node(last), above));
     pieces.dedup_by(|next, before| next.1 == before.1);
-    choose(x, &pieces, error)
+    pieces
+}
+
+/// A curve of a feature, within `error` between its nodes.
+pub fn curve(curve: &Curve, x: &str, error: f64) -> String {
+    let (nodes, values, last) = (&curve.nodes, &curve.values, curve.nodes.len() - 1);
+    let end = |k: usize, slope: f64| match slope {
+        0.0 => (within(values[k], error / 2.0), 0.0),
+        slope => (ray(x, values[k], nodes[k], slope), slope),
+    };
+    let ends = [end(0, -curve.beyond[0]), end(last, curve.beyond[1])];
+    choose(x, &pieces(x, nodes, values, ends, error))
 }
 
 /// Where a feature is along a side: the cell, and the share of the next place.
@@ -68,22 +90,14 @@ pub struct Place {
 
 /// The place of a feature along a side.
 pub fn place(side: &Side, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
-    let (nodes, places) = (&side.nodes, &side.places);
-    let error = node_error(nodes);
     let name = sheet.name(x).to_owned();
-    let whole = |place: u32| if place == 0 { "0e0".to_owned() } else { format!("{place}e0") };
-    let mut pieces: Vec<Piece> = vec![(f64::NEG_INFINITY, whole(places[0]))];
-    for k in 0..nodes.len() - 1 {
-        let rise = f64::from(places[k + 1] - places[k]) / (nodes[k + 1] - nodes[k]);
-        let piece = match rise {
-            0.0 => whole(places[k]),
-            _ => line(&name, &whole(places[k]), &within(nodes[k], error), &number(rise, DIGITS)),
-        };
-        pieces.push((nodes[k], piece));
-    }
-    pieces.push((nodes[nodes.len() - 1], whole(places[nodes.len() - 1])));
-    pieces.dedup_by(|next, before| next.1 == before.1);
-    let p = sheet.add('p', 1, &[x], choose(&name, &pieces, error));
+    let places: Vec<f64> = side.places.iter().map(|&place| f64::from(place)).collect();
+    let end = |place: f64| (number(place, DIGITS), 0.0);
+    let ends = [end(places[0]), end(places[places.len() - 1])];
+    let pieces = pieces(&name, &side.nodes, &places, ends, PLACE);
+    // What is rounded must not fall below the first place.
+    let text = dialect.greatest(&[choose(&name, &pieces), "0e0".to_owned()]);
+    let p = sheet.add('p', 1, &[x], text);
     let name = sheet.name(p).to_owned();
     let last = side.places().saturating_sub(2);
     if last == 0 {
@@ -114,10 +128,14 @@ pub fn look_up(
     dialect: Dialect,
     sheet: &mut Sheet,
 ) -> Found {
-    let step = 2.0 * ROUNDING / grids as f64;
-    let least = grid.values.iter().copied().fold(f64::INFINITY, f64::min);
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    let (least, most) =
+        grid.values.iter().fold(ends, |(least, most), &value| (least.min(value), most.max(value)));
+    // As many digits as it takes, and steps as small as these allow.
+    let steps = ((most - least) / (2.0 * share(grids))).ceil().max(1.0);
+    let width = steps.log10().floor() as usize + 1;
+    let step = ((most - least) / (10f64.powi(width as i32) - 1.0)).max(f64::MIN_POSITIVE);
     let numbers: Vec<u64> = grid.values.iter().map(|value| ((value - least) / step).round() as u64).collect();
-    let width = numbers.iter().max().map_or(1, |most| most.to_string().len());
     let across = plan.sides[grid.sides[1]].places();
     let cells: Vec<Col> = places.iter().filter_map(|place| place.cell).collect();
     let name = |place: &Place| place.cell.map(|cell| sheet.name(cell).to_owned());
@@ -153,36 +171,36 @@ impl Found {
 }
 
 /// The splits of a tree.
-pub fn splits(tree: &Tree, cut: impl Fn(usize) -> Col, stage: usize, sheet: &mut Sheet) -> Vec<Col> {
+pub fn splits(
+    tree: &Tree,
+    cut: impl Fn(usize) -> Col,
+    stage: usize,
+    dialect: Dialect,
+    sheet: &mut Sheet,
+) -> Vec<Col> {
     let parameters = tree.thresholds.iter().zip(&tree.steepness).enumerate();
     let made = parameters.map(|(k, (threshold, steepness))| {
         let x = cut(tree.features[k % 2]);
-        let text = format!(
-            "({}{})*{}",
-            sheet.name(x),
-            minus(&number(*threshold, DIGITS)),
-            number(*steepness, DIGITS)
-        );
-        let z = sheet.add('z', stage, &[x], text);
+        let threshold = minus(&within(*threshold, SPLIT / steepness.abs()));
+        let text = format!("({}{threshold})*{}", sheet.name(x), within(*steepness, SPLIT));
+        let z = sheet.add('z', stage, &[x], dialect.cut(&text));
         let name = sheet.name(z);
-        let text = format!(
-            "CASE WHEN {name}>=1 THEN 1e0 WHEN {name}<=-1 THEN -1e0 ELSE {name}*sqrt(2e0-{name}*{name}) END"
-        );
+        let text = format!("{name}*sqrt(2e0-{name}*{name})");
         sheet.add('a', stage + 1, &[z], text)
     });
     made.collect()
 }
 
-/// The polynomial of a tree, as something that is added.
-pub fn polynomial(tree: &Tree, splits: &[&str]) -> String {
-    fn part(coefficients: &[f64], splits: &[&str]) -> String {
+/// The polynomial of a tree, as something that is added, with coefficients within `error`.
+pub fn polynomial(tree: &Tree, splits: &[&str], error: f64) -> String {
+    fn part(coefficients: &[f64], splits: &[&str], error: f64) -> String {
         match splits {
-            [] => plus(&number(coefficients[0], DIGITS)),
+            [] => plus(&within(coefficients[0], error)),
             [others @ .., last] => {
                 let (without, with) = coefficients.split_at(coefficients.len() / 2);
-                format!("{}+{last}*({})", part(without, others), part(with, others))
+                format!("{}+{last}*({})", part(without, others, error), part(with, others, error))
             }
         }
     }
-    part(&tree.coefficients, splits)
+    part(&tree.coefficients, splits, error)
 }

@@ -14,6 +14,8 @@ use sheet::{Col, Sheet, exactly, plus};
 
 /// Most functions that one expression adds up.
 const BATCH: usize = 50;
+/// How far what is moved between contributions may be off; it is no part of the score.
+const CONTRIBUTION: f64 = 1e-7;
 
 /// What a statement is to be like.
 #[derive(Debug, Clone)]
@@ -140,7 +142,7 @@ impl Plan {
                     own.map(|&column| (column, plus(sheet.name(column)))).collect();
                 for curve in &term.moved {
                     let x = features.x[curve.feature];
-                    parts.push((x, format!("+({})", functions::curve(curve, sheet.name(x)))));
+                    parts.push((x, format!("+({})", functions::curve(curve, sheet.name(x), CONTRIBUTION))));
                 }
                 let odd =
                     features.odd.iter().enumerate().filter(|(input, _)| self.inputs[*input].term == index);
@@ -236,7 +238,10 @@ struct Writer<'a> {
     /// Features cut to [-1, 1].
     cut: Vec<Col>,
     places: Vec<Place>,
+    /// How many there are of each kind.
+    curves: usize,
     grids: usize,
+    coefficients: usize,
     /// Columns that a stage may have beside those that are carried on.
     room: usize,
 }
@@ -253,8 +258,7 @@ impl<'a> Writer<'a> {
         let cut = features.x.iter().zip(&plan.features).map(|(&x, feature)| {
             if matches!(feature, Feature::Number { .. }) {
                 let name = sheet.name(x);
-                let text =
-                    format!("CASE WHEN {name}>1e0 THEN 1e0 WHEN {name}<-1e0 THEN -1e0 ELSE {name} END");
+                let text = dialect.cut(name);
                 return sheet.add('c', 1, &[x], text);
             }
             x
@@ -276,7 +280,10 @@ impl<'a> Writer<'a> {
             return Err(Error::Export { reason });
         };
         let grids = plan.terms.iter().map(|term| term.grids.len()).sum::<usize>().max(1);
-        Ok(Self { plan, dialect, apart, x: &features.x, cut, places, grids, room })
+        let curves = plan.terms.iter().map(|term| term.curves.len()).sum();
+        let coefficients =
+            plan.terms.iter().flat_map(|term| &term.trees).map(|tree| tree.coefficients.len()).sum();
+        Ok(Self { plan, dialect, apart, x: &features.x, cut, places, curves, grids, coefficients, room })
     }
 
     /// Adds up all functions, as many at a time as a stage has room for.
@@ -327,7 +334,10 @@ impl<'a> Writer<'a> {
         });
         let trees = term.trees.iter().map(move |tree| -> (usize, Make<'a, 'b>) {
             let make = move |stage: usize, sheet: &mut Sheet| {
-                Ready::Tree(tree, functions::splits(tree, |feature| self.cut[feature], stage, sheet))
+                Ready::Tree(
+                    tree,
+                    functions::splits(tree, |feature| self.cut[feature], stage, self.dialect, sheet),
+                )
             };
             (tree.thresholds.len(), Box::new(make))
         });
@@ -345,7 +355,10 @@ impl<'a> Writer<'a> {
                 Ready::Curve(curve) => {
                     let x = self.x[curve.feature];
                     uses.push(x);
-                    text += &format!("+({})", functions::curve(curve, sheet.name(x)));
+                    text += &format!(
+                        "+({})",
+                        functions::curve(curve, sheet.name(x), functions::share(self.curves))
+                    );
                 }
                 Ready::Grid(found) => {
                     uses.extend(found.uses());
@@ -353,7 +366,7 @@ impl<'a> Writer<'a> {
                 }
                 Ready::Tree(tree, splits) => {
                     let names: Vec<&str> = splits.iter().map(|&split| sheet.name(split)).collect();
-                    text += &functions::polynomial(tree, &names);
+                    text += &functions::polynomial(tree, &names, functions::share(self.coefficients));
                     uses.extend(splits);
                 }
             }

@@ -84,9 +84,13 @@ pub fn exactly(value: f64) -> String {
     short(&format!("{value:e}"))
 }
 
-/// A number within `error`.
+/// A number within `error`, with as few digits as that takes.
 pub fn within(value: f64, error: f64) -> String {
-    let digits = if value == 0.0 { 1.0 } else { (value.abs() / error).log10().ceil() + 1.0 };
+    if value.abs() <= error {
+        return "0e0".to_owned();
+    }
+    let decimals = (-(2.0 * error).log10()).ceil();
+    let digits = value.abs().log10().floor() + 1.0 + decimals;
     if digits >= 17.0 { exactly(value) } else { number(value, digits.max(1.0) as usize) }
 }
 
@@ -125,10 +129,17 @@ mod tests {
         assert_eq!(number(-5.0, 9), "-5e0");
         assert_eq!(number(0.0, 9), "0e0");
         assert_eq!(exactly(0.1), "1e-1");
-        assert_eq!(within(0.123_456_789, 1e-4), "12346e-5");
+        assert_eq!(within(0.123_456_789, 1e-4), "1235e-4");
+        assert_eq!(within(0.000_01, 1e-4), "0e0");
         assert_eq!(minus("-5e0"), "+5e0");
         for value in [1.7976931348623157e308, 5e-324, -0.1, 12345.678] {
             assert_eq!(exactly(value).parse::<f64>().unwrap(), value);
+        }
+        for (k, error) in [1.0, 0.3, 1e-3, 7.7e-8, 1e-13].into_iter().enumerate() {
+            for value in (1..2000).map(|i| (f64::from(i) * 0.618).sin() * 10f64.powi(i % 7 - 3)) {
+                let off = (within(value, error).parse::<f64>().unwrap() - value).abs();
+                assert!(off <= error * (1.0 + 1e-9), "{k}: {value} is off by {off}");
+            }
         }
     }
 }
