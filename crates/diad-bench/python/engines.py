@@ -177,7 +177,6 @@ def speed(args):
     label = [name for name in table.column_names if name == "label"]
     table = pa.concat_tables([table.drop(label)] * args.times)
     detector = diad.DIAD().fit(table.slice(0, len(table) // args.times))
-    model = detector._model
 
     def told(name, seconds, threads, rows=len(table)):
         clock, processors = seconds
@@ -186,7 +185,14 @@ def speed(args):
             speed["processor_us_per_row"] = round(1e6 * processors / rows, 3)
         print(json.dumps({"what": name, "threads": threads, **speed}), flush=True)
 
-    con = duckdb.connect()
+    if "duckdb" in args.engines:
+        duckdb_speed(args, table, detector, told)
+    if "spark" in args.engines:
+        spark_speed(args, table, told)
+
+
+def duckdb_speed(args, table, detector, told):
+    model, con = detector._model, duckdb.connect()
     con.register("given", table)
     con.execute("CREATE TABLE rows AS SELECT * FROM given")
     diad.duckdb.register(con, detector)
@@ -195,13 +201,14 @@ def speed(args):
     for threads in args.threads:
         con.execute(f"SET threads = {threads}")
         told("package, from Arrow", best(lambda: model.score(table, threads), args.runs), threads)
+        if threads == 1:
+            told("package, with percentiles and p-values", best(lambda: model.judge(table), args.runs), threads)
         told("DuckDB: diad_score(row)", best(function.fetchall, args.runs), threads)
         told("DuckDB: diad.duckdb.score", best(lambda: query.aggregate("sum(score), max(p_value)").fetchall(), args.runs), threads)
     con.close()
-    spark_speed(args, table, detector, told)
 
 
-def spark_speed(args, table, detector, told):
+def spark_speed(args, table, told):
     import pandas as pd
     from pyspark.sql.functions import pandas_udf
     from sklearn.ensemble import IsolationForest
@@ -246,6 +253,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--engines", nargs="+", choices=["duckdb", "spark"], default=["duckdb", "spark"], help="what to measure")
     parser.add_argument("--master", default="local[2]")
     args = parser.parse_args()
     parity(args) if args.what == "parity" else speed(args)

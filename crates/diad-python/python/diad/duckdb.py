@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["register", "score"]
 
-#: Rows that are read and scored at a time: they stay in the cache in between.
-BATCH = 16_384
+#: Rows that are read and scored at a time: enough for what a batch costs to be little beside what its rows do.
+BATCH = 65_536
 
 
 def register(con: DuckDBPyConnection, model: AnyModel, name: str = "diad_score") -> None:
