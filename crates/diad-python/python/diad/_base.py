@@ -66,8 +66,6 @@ class Base(Alerting, Editing, Explaining):
     _model: Model
     _untuned: Model
     _seen: Callable[[], Any]
-    #: Counts of a larger table that the next one to fit to is a sample of.
-    _counted: list[bytes]
     n_features_in_: int
     feature_names_in_: np.ndarray[Any, np.dtype[np.object_]]
     validation_auc_: tuple[float, float]
