@@ -54,7 +54,7 @@ impl Model {
                     .enumerate()
                     .map(|(place, (&row, group))| {
                         let rarity = Rarity::of_score(self.detector.calibration(), scores[row]);
-                        let reasons = explained.row(place).iter().map(|reason| reason.text.clone());
+                        let reasons = explained.row(place).map(|reason| reason.text.to_owned());
                         let score = f64::from(scores[row]);
                         let severity = rarity.severity.name();
                         (row, score, rarity.percentile, rarity.p_value, severity, reasons.collect(), group)

@@ -142,9 +142,8 @@ impl Model {
             let found = explainer.reasons(&batch, most)?;
             scores.extend_from_slice(found.scores());
             for (number, reasons) in reasons.iter_mut().enumerate() {
-                let text =
-                    |row: &Vec<diad::explain::Reason>| row.get(number).map(|reason| reason.text.clone());
-                reasons.extend(found.rows().iter().map(text));
+                let text = |code: u32| found.sentences().get(code as usize).map(ToString::to_string);
+                reasons.extend(found.codes(number).map(text));
             }
         }
         Ok((scores, reasons))

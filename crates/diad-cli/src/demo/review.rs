@@ -96,7 +96,7 @@ impl Ranked {
         let shown = &order[..SHOWN.min(order.len())];
         let reasons = Explainer::new(detector).reasons(&rows::pick(detector, &input, shown)?, 1)?;
         let (mut list, mut found) = (String::new(), [0; 2]);
-        for (&row, reasons) in shown.iter().zip(reasons.rows()) {
+        for (place, &row) in shown.iter().enumerate() {
             let oddity = made.oddity(row);
             let at_night = oddity.is_some_and(Oddity::is_at_night);
             found[usize::from(at_night)] += usize::from(oddity.is_some());
@@ -104,7 +104,8 @@ impl Ranked {
             let marks = [(labelled.contains(&row), 'L'), (is_marked, '*')];
             let [label, mark] = marks.map(|(holds, mark)| if holds { mark } else { ' ' });
             let (name, score) = (name_of(row), scores[row]);
-            let reason = reasons.first().map_or_else(Default::default, |reason| printable(&reason.text));
+            let reason =
+                reasons.row(place).next().map_or_else(Default::default, |reason| printable(reason.text));
             writeln!(list, " {label}{mark} {name:<8} {score:>7.3}  {reason}")?;
         }
         Ok(Self { order, list, found })

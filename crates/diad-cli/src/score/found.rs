@@ -1,9 +1,12 @@
 //! Scored rows on their way to a file.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use anyhow::Result;
 use diad::Calibration;
 use diad::calibrate::{Rarity, Severity, Threshold};
-use diad::explain::Reason;
+use diad::explain::Reasons;
 use rayon::prelude::*;
 
 use crate::log;
@@ -26,13 +29,44 @@ pub struct Kept {
     pub cells: Vec<Option<String>>,
 }
 
+/// The reasons of some rows, as sentences.
+#[derive(Default)]
+pub struct Told {
+    sentences: Vec<Arc<str>>,
+    /// Reason after reason, of each row which sentence, or none.
+    codes: Vec<Vec<u32>>,
+}
+
+impl Told {
+    pub fn new(reasons: &Reasons, count: usize) -> Self {
+        let codes = (0..count).map(|number| reasons.codes(number).collect()).collect();
+        Self { sentences: reasons.sentences().to_vec(), codes }
+    }
+
+    /// Takes rows to their places among so many.
+    fn take(&mut self, other: &Self, place: impl Fn(usize) -> Option<usize>, all: usize) {
+        self.codes.resize_with(other.codes.len(), || vec![u32::MAX; all]);
+        let mut own: HashMap<u32, u32> = HashMap::new();
+        for (to, from) in self.codes.iter_mut().zip(&other.codes) {
+            for (row, code) in from.iter().enumerate() {
+                let (Some(place), Some(sentence)) = (place(row), other.sentences.get(*code as usize)) else {
+                    continue;
+                };
+                to[place] = *own.entry(*code).or_insert_with(|| {
+                    self.sentences.push(Arc::clone(sentence));
+                    self.sentences.len() as u32 - 1
+                });
+            }
+        }
+    }
+}
+
 /// Scored rows.
 #[derive(Default)]
 pub struct Found {
     pub scores: Vec<f32>,
     pub kept: Vec<Kept>,
-    /// Reason after reason.
-    pub reasons: Vec<Vec<Option<String>>>,
+    pub told: Told,
 }
 
 impl Found {
@@ -41,16 +75,14 @@ impl Found {
         if self.scores.len() != all {
             let empty = |kept: &Kept| Kept { cells: vec![None; all], ..kept.clone() };
             self.kept = batch.kept.iter().map(empty).collect();
-            self.reasons = vec![vec![None; all]; batch.reasons.len()];
             self.scores = vec![0.0; all];
         }
-        let Self { scores, kept, reasons } = batch;
-        let own = self.kept.iter_mut().map(|kept| &mut kept.cells).chain(&mut self.reasons);
-        let more = kept.into_iter().map(|kept| kept.cells).chain(reasons);
-        for (own, more) in own.zip(more) {
-            for (row, cell) in more.into_iter().enumerate() {
+        let Self { scores, kept, told } = batch;
+        self.told.take(&told, &place, all);
+        for (own, more) in self.kept.iter_mut().zip(kept) {
+            for (row, cell) in more.cells.into_iter().enumerate() {
                 if let Some(place) = place(row) {
-                    own[place] = cell;
+                    own.cells[place] = cell;
                 }
             }
         }
@@ -74,7 +106,7 @@ impl Found {
             threshold.map(|threshold| self.scores.iter().map(|&score| threshold.is_alert(score)).collect());
         let own = ["row", "score", "percentile", "p_value", "severity", "alert"];
         let reasons: Vec<String> =
-            (1..=self.reasons.len()).map(|number| format!("reason_{number}")).collect();
+            (1..=self.told.codes.len()).map(|number| format!("reason_{number}")).collect();
         // A kept column that has the name of one of ours is told apart.
         let names: Vec<String> = self
             .kept
@@ -99,8 +131,9 @@ impl Found {
         if let Some(alerts) = &alerts {
             columns.push(Column { name: "alert", cells: Cells::Truths(alerts) });
         }
-        for (name, cells) in reasons.iter().zip(&self.reasons) {
-            columns.push(Column { name, cells: Cells::Texts(cells) });
+        let sentences: Vec<&str> = self.told.sentences.iter().map(|sentence| &**sentence).collect();
+        for (name, codes) in reasons.iter().zip(&self.told.codes) {
+            columns.push(Column { name, cells: Cells::Words(&sentences, codes) });
         }
         for (name, kept) in cells().filter(|(_, kept)| !kept.is_id) {
             let texts = if kept.is_number { Cells::Numerals } else { Cells::Texts };
@@ -194,11 +227,4 @@ impl<'a> Standings<'a> {
             }
         }
     }
-}
-
-/// The reasons for the scores of rows, as sentences. Reason after reason.
-pub fn reasons(rows: &[Vec<Reason>], count: usize) -> Vec<Vec<Option<String>>> {
-    let reason =
-        |number: usize| rows.iter().map(|row| row.get(number).map(|reason| reason.text.clone())).collect();
-    (0..count).map(reason).collect()
 }

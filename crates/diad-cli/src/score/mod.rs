@@ -5,6 +5,8 @@ mod groups;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use anyhow::{Result, bail};
 use diad::calibrate::Threshold;
@@ -22,7 +24,7 @@ use crate::log;
 use crate::output::{self, Pending, shown};
 use crate::sheet::{self, Format, Writer};
 use crate::stop::stoppable;
-use found::{Found, Kept, Standings};
+use found::{Found, Kept, Standings, Told};
 
 /// Score every row of a table: score, percentile, p-value and severity, alerts and their reasons
 #[derive(clap::Args)]
@@ -100,7 +102,7 @@ pub fn run(args: &Args) -> Result<()> {
     let table =
         if job.needs_all_scores() { Input::new(&args.given.table)? } else { Input::once(&args.given.table) };
     let Some(target) = target else {
-        let mut writer = sheet::csv(io::stdout().lock());
+        let mut writer = sheet::csv(io::stdout());
         let done = job.write(&table, &mut *writer).and_then(|done| writer.finish().map(|()| done));
         return done.map(|_| ()).map_err(|error| named(error, Path::new("standard output")));
     };
@@ -349,12 +351,26 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Scores a table batch by batch, with the cells to keep and the reasons.
+    /// Scores a table batch by batch, with the cells to keep and the reasons. One batch is taken while the next is scored.
     fn each_batch(
         &self,
         reader: &mut dyn Reader,
-        mut take: impl FnMut(u64, Found) -> Result<()>,
+        mut take: impl FnMut(u64, Found) -> Result<()> + Send,
     ) -> Result<()> {
+        let (scored, to_take) = mpsc::sync_channel::<(u64, Found)>(1);
+        thread::scope(|scope| {
+            let taking =
+                scope.spawn(move || to_take.into_iter().try_for_each(|(first, found)| take(first, found)));
+            // The other end is gone where rows could not be taken, and tells why.
+            let done = self.score_batches(reader, &mut |first, found| scored.send((first, found)).is_ok());
+            drop(scored);
+            taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            done
+        })
+    }
+
+    /// Scores a table batch by batch until no more are taken.
+    fn score_batches(&self, reader: &mut dyn Reader, take: &mut dyn FnMut(u64, Found) -> bool) -> Result<()> {
         let explainer = (self.args.reasons > 0).then(|| Explainer::new(self.detector));
         let count = explainer.as_ref().map_or(0, |explainer| self.args.reasons.min(explainer.terms().len()));
         let (mut first, mut oddities) = (0, Oddities::default());
@@ -370,12 +386,14 @@ impl Job<'_> {
                     let explained = explainer.reasons(&batch, count)?;
                     found.scores.copy_from_slice(explained.scores());
                     oddities.append(explained.oddities().clone());
-                    found.reasons = found::reasons(explained.rows(), count);
+                    found.told = Told::new(&explained, count);
                 }
                 None => self.detector.score_noting(&batch, &mut found.scores, &mut oddities)?,
             }
             let rows = found.scores.len() as u64;
-            take(first, found)?;
+            if !take(first, found) {
+                return Ok(());
+            }
             first += rows;
             tracing::debug!(rows = first, "scoring");
         }

@@ -1,12 +1,13 @@
 //! CSV: a cell with a separator, a quotation mark or a line break is quoted, all others are as they are.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
 
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::{Column, Other, Writer};
+use super::{Cells, Column, Other, Writer};
 
 /// Rows that are made text by one thread at a time.
 const PIECE: usize = 1024;
@@ -24,26 +25,36 @@ impl<W: Write> Csv<W> {
 }
 
 fn put(buffer: &mut Vec<u8>, text: &str) {
-    if text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-        buffer.push(b'"');
-        buffer.extend(text.replace('"', "\"\"").bytes());
-        buffer.push(b'"');
-    } else {
-        buffer.extend_from_slice(text.as_bytes());
+    buffer.extend_from_slice(quoted(text).as_bytes());
+}
+
+fn quoted(text: &str) -> Cow<'_, str> {
+    match text.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
+        false => Cow::Borrowed(text),
     }
 }
 
-/// Some rows as text.
-fn lines(columns: &[Column], rows: Range<usize>) -> Result<Vec<u8>> {
+/// The words of a column as they are written.
+fn words<'a>(column: &Column<'a>) -> Vec<Cow<'a, str>> {
+    let Cells::Words(words, _) = column.cells else { return Vec::new() };
+    words.iter().map(|&word| quoted(word)).collect()
+}
+
+/// Some rows as text, with the words of each column.
+fn lines(columns: &[Column], words: &[Vec<Cow<str>>], rows: Range<usize>) -> Result<Vec<u8>> {
     let mut buffer = Vec::with_capacity(rows.len() * columns.len() * 12);
     for row in rows {
-        for (place, column) in columns.iter().enumerate() {
+        for (place, (column, words)) in columns.iter().zip(words).enumerate() {
             if place > 0 {
                 buffer.push(b',');
             }
+            if let Cells::Words(_, codes) = column.cells {
+                buffer.extend_from_slice(words.get(codes[row] as usize).map_or(&[], |word| word.as_bytes()));
+                continue;
+            }
             match column.cells.put_number(row, &mut buffer)? {
                 None => {}
-                Some(Other::Word(word)) => buffer.extend_from_slice(word.as_bytes()),
                 Some(Other::Truth(is)) => buffer.push(if is { b'1' } else { b'0' }),
                 Some(Other::Number(number)) => write!(buffer, "{number}")?,
                 Some(Other::Text(text)) => put(&mut buffer, text.unwrap_or_default()),
@@ -54,7 +65,7 @@ fn lines(columns: &[Column], rows: Range<usize>) -> Result<Vec<u8>> {
     Ok(buffer)
 }
 
-impl<W: Write> Writer for Csv<W> {
+impl<W: Write + Send> Writer for Csv<W> {
     fn add(&mut self, columns: &[Column]) -> Result<()> {
         let buffer = &mut self.buffer;
         buffer.clear();
@@ -71,7 +82,9 @@ impl<W: Write> Writer for Csv<W> {
         let rows = columns.first().map_or(0, |column| column.cells.len());
         let pieces: Vec<Range<usize>> =
             (0..rows).step_by(PIECE).map(|start| start..rows.min(start + PIECE)).collect();
-        let written: Result<Vec<Vec<u8>>> = pieces.into_par_iter().map(|rows| lines(columns, rows)).collect();
+        let words: Vec<Vec<Cow<str>>> = columns.iter().map(words).collect();
+        let written: Result<Vec<Vec<u8>>> =
+            pieces.into_par_iter().map(|rows| lines(columns, &words, rows)).collect();
         self.out.write_all(buffer)?;
         for lines in &written? {
             self.out.write_all(lines)?;
@@ -86,7 +99,6 @@ impl<W: Write> Writer for Csv<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cells;
     use super::*;
 
     #[test]

@@ -17,7 +17,7 @@ impl<W: Write> Json<W> {
     }
 }
 
-impl<W: Write> Writer for Json<W> {
+impl<W: Write + Send> Writer for Json<W> {
     fn add(&mut self, columns: &[Column]) -> Result<()> {
         let buffer = &mut self.buffer;
         buffer.clear();
@@ -30,7 +30,6 @@ impl<W: Write> Writer for Json<W> {
                 buffer.push(b':');
                 match column.cells.put_number(row, buffer)? {
                     None => {}
-                    Some(Other::Word(word)) => write!(buffer, "\"{word}\"")?,
                     Some(Other::Truth(is)) => write!(buffer, "{is}")?,
                     Some(Other::Number(number)) => write!(buffer, "{number}")?,
                     Some(Other::Text(text)) => serde_json::to_writer(&mut *buffer, &text)?,

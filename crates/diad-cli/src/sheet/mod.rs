@@ -28,8 +28,8 @@ pub enum Cells<'a> {
     Scores(&'a [f32]),
     /// Numbers of which the same ones come again and again: each with its text, and of each row which one.
     Coded(&'a [f64], &'a [String], &'a [u32]),
-    /// Words of which the same ones come again and again, and of each row which one.
-    Words(&'a [&'static str], &'a [u32]),
+    /// Texts of which the same ones come again and again, and of each row which one, or none where the number is beyond the last.
+    Words(&'a [&'a str], &'a [u32]),
     /// Yes or no.
     Truths(&'a [bool]),
     /// Texts, of which some may be missing.
@@ -55,7 +55,9 @@ impl Cells<'_> {
             Self::Whole(cells) => out.extend_from_slice(itoa::Buffer::new().format(cells[row]).as_bytes()),
             Self::Scores(cells) => digits::put(cells[row], out)?,
             Self::Coded(_, texts, codes) => out.extend_from_slice(texts[codes[row] as usize].as_bytes()),
-            Self::Words(words, codes) => return Ok(Some(Other::Word(words[codes[row] as usize]))),
+            Self::Words(words, codes) => {
+                return Ok(Some(Other::Text(words.get(codes[row] as usize).copied())));
+            }
             Self::Truths(cells) => return Ok(Some(Other::Truth(cells[row]))),
             Self::Texts(cells) => return Ok(Some(Other::Text(cells[row].as_deref()))),
             Self::Numerals(cells) => {
@@ -69,8 +71,6 @@ impl Cells<'_> {
 
 /// A cell that is no number.
 enum Other<'a> {
-    /// A word without quotation marks.
-    Word(&'static str),
     Truth(bool),
     Number(f64),
     Text(Option<&'a str>),
@@ -82,7 +82,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Writes a table.
-pub trait Writer {
+pub trait Writer: Send {
     /// Writes some rows. The columns are the same in every batch, and the first batch starts the table.
     fn add(&mut self, columns: &[Column]) -> Result<()>;
 
@@ -124,7 +124,7 @@ impl Format {
 }
 
 /// A writer of CSV to a stream.
-pub fn csv<'w>(out: impl Write + 'w) -> Box<dyn Writer + 'w> {
+pub fn csv<'w>(out: impl Write + Send + 'w) -> Box<dyn Writer + 'w> {
     Box::new(csv::Csv::new(out))
 }
 

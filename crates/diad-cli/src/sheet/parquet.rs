@@ -133,8 +133,11 @@ impl<W: Write + Send> Writer for Parquet<W> {
                 }
                 (Waiting::Truths(values), Cells::Truths(cells)) => values.extend_from_slice(cells),
                 (Waiting::Texts(values, levels), Cells::Words(words, codes)) => {
-                    values.extend(codes.iter().map(|&code| ByteArray::from(words[code as usize])));
-                    levels.resize(levels.len() + codes.len(), 1);
+                    let words: Vec<ByteArray> =
+                        words.iter().map(|word| ByteArray::from(word.as_bytes().to_vec())).collect();
+                    let cells = || codes.iter().map(|&code| words.get(code as usize));
+                    values.extend(cells().flatten().cloned());
+                    levels.extend(cells().map(|cell| i16::from(cell.is_some())));
                 }
                 (Waiting::Texts(values, levels), Cells::Texts(cells)) => {
                     values.extend(cells.iter().flatten().map(|text| ByteArray::from(text.as_str())));

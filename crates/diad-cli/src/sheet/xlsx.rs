@@ -64,7 +64,7 @@ fn put(buffer: &mut String, text: &str) {
     buffer.push_str("</t></is></c>");
 }
 
-impl<W: Write + Seek> Writer for Workbook<W> {
+impl<W: Write + Seek + Send> Writer for Workbook<W> {
     fn add(&mut self, columns: &[Column]) -> Result<()> {
         let buffer = &mut self.buffer;
         buffer.clear();
@@ -90,7 +90,10 @@ impl<W: Write + Seek> Writer for Workbook<W> {
                     Cells::Coded(_, texts, codes) => {
                         write!(buffer, "<c><v>{}</v></c>", texts[codes[row] as usize])?;
                     }
-                    Cells::Words(words, codes) => put(buffer, words[codes[row] as usize]),
+                    Cells::Words(words, codes) => match words.get(codes[row] as usize) {
+                        Some(word) => put(buffer, word),
+                        None => buffer.push_str("<c/>"),
+                    },
                     Cells::Truths(cells) => {
                         write!(buffer, "<c t=\"b\"><v>{}</v></c>", u8::from(cells[row]))?;
                     }
