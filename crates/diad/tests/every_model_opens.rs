@@ -266,3 +266,25 @@ fn a_file_that_grows_between_two_readings_is_noticed() {
     assert!(matches!(quick(0).fit(&growing), Err(Error::Changed)));
     assert!(quick(0).fit(&growing.file).is_ok());
 }
+
+/// Of a larger table than is trained on, counts are those of all rows, and a value that the sample lacks may be at the end.
+#[test]
+fn of_tables_larger_than_the_sample_of_the_training() {
+    const ROWS: usize = (1 << 20) + 100_000;
+    let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(9));
+    let mut x: Vec<f64> = (0..ROWS).map(|_| random.unit()).collect();
+    x[70..90].fill(900.0);
+    let colour: Texts = (0..ROWS).map(|row| Some(if row % 100 == 7 { "blue" } else { "red" })).collect();
+    let values = vec![Values::Numbers(x), colour.into()];
+    let table = Table::of(vec!["x".into(), "colour".into()], values).unwrap();
+    let training = quick(1).fitting(&table).read().unwrap();
+    assert_eq!(training.rows(), 1 << 20);
+    let note = training.notes().last().cloned().unwrap_or_default();
+    assert!(note.contains("1,148,576 rows; 1,048,576 of them"), "{note}");
+    let detector = training.run().unwrap();
+    assert_eq!(detector.training_rows(), ROWS as u64);
+    let explainer = Explainer::new(&detector);
+    let blue = explainer.standing(1, 1.0);
+    assert!((blue.up_to - blue.below - 0.01).abs() < 1e-5, "{blue:?}");
+    check(&detector, &table, "a sampled table");
+}

@@ -197,6 +197,7 @@ fn columns_that_tell_nothing_are_left_out_with_a_note() {
     let answer = folder.fit(&["t.csv", "-o", "m.diad"]);
     assert_eq!(answer.code, Some(0), "{}", answer.stderr);
     insta::assert_snapshot!(answer.stderr, @r#"
+    diad: note: the table has 1,200,000 rows; 1,048,576 of them, drawn at random, are trained on
     diad: note: column "colour" is left out, because it has too many different texts; keep it with --numeric or --categorical
     diad: note: column "nothing" is left out, because all its values are missing
     "#);

@@ -32,8 +32,9 @@ pub use survey::{LeftOut, Reason, Survey, Surveyed};
 /// Rows encoded at a time.
 const BLOCK_ROWS: usize = 64;
 
-/// Most values of a matrix to train on. Of a larger table a sample of the rows is taken.
-pub(crate) const MOST_CELLS: usize = 1 << 28;
+/// Most rows and values of a matrix to train on. Of a larger table a sample of the rows is taken.
+pub(crate) const MOST_ROWS: usize = 1 << 20;
+const MOST_CELLS: usize = 1 << 28;
 
 /// Rows of scaled features, row after row: what the model is trained on.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,8 +100,8 @@ impl Encoder {
         Self::fit_encode_as(source, &roles, scale)
     }
 
-    /// As [`Encoder::fit_encode`], with more to say about columns. Of a table whose matrix would have more than
-    /// [`MOST_CELLS`] values, a random sample of the rows is encoded, the same every time.
+    /// As [`Encoder::fit_encode`], with more to say about columns. Of a large table a random sample of the rows is encoded, the
+    /// same every time.
     ///
     /// # Errors
     /// As [`Encoder::fit_encode`].
@@ -109,8 +110,8 @@ impl Encoder {
         Self::encode_surveyed(source, &Survey::of(source, roles)?, scale)
     }
 
-    /// An encoder for a table that was looked through, and its rows. Of a table whose matrix would have more than
-    /// [`MOST_CELLS`] values, a random sample of the rows is encoded, the same every time.
+    /// An encoder for a table that was looked through, and its rows. Of a table of more than [`MOST_ROWS`] rows, or whose matrix
+    /// would have more than [`MOST_CELLS`] values, a random sample of the rows is encoded, the same every time.
     ///
     /// # Errors
     /// As [`Encoder::of`], or if the matrix does not fit into memory.
@@ -128,7 +129,7 @@ impl Encoder {
             "looked through the table"
         );
         let cells = MOST_CELLS.min(table::memory_limit() / (2 * size_of::<f32>()));
-        let most = (cells / encoder.features.len()).max(2);
+        let most = (cells / encoder.features.len()).clamp(2, MOST_ROWS);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
         // What the first pass saw lies within [-1, 1]; anything else was not there then.

@@ -50,6 +50,7 @@ use crate::score::{Engine, Workspace, purify};
 pub use axis::{Axis, Tick};
 pub use change::{Change, Comparison, compare};
 pub use local::Contributions;
+pub(crate) use numbers::count;
 pub use numbers::number;
 use reasons::Sentences;
 pub use reasons::{Reason, Reasons};

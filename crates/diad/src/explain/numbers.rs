@@ -42,7 +42,7 @@ pub fn number(value: f64) -> String {
 }
 
 /// A whole number with its thousands apart.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     thousands(&number.to_string())
 }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crate::encode::{Copies, Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
-use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, recipe};
+use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, explain, recipe};
 
 impl Params {
     /// Fits a detector to the rows of a table, without labels.
@@ -105,8 +105,15 @@ impl<'a> Fitting<'a> {
         params.validate()?;
         let survey = Survey::of(table, &roles)?;
         let (encoder, matrix) = Encoder::encode_surveyed(table, &survey, params.scale)?;
-        let notes = survey.notes();
-        Ok(Training { params, encoder, matrix, notes, observe, checkpoints })
+        let (rows, mut notes) = (survey.rows(), survey.notes());
+        if (matrix.rows() as u64) < rows {
+            notes.push(format!(
+                "the table has {} rows; {} of them, drawn at random, are trained on",
+                explain::count(rows),
+                explain::count(matrix.rows() as u64)
+            ));
+        }
+        Ok(Training { params, encoder, matrix, rows, notes, observe, checkpoints })
     }
 }
 
@@ -116,6 +123,8 @@ pub struct Training<'a> {
     params: Params,
     encoder: Encoder,
     matrix: Matrix,
+    /// Of the table.
+    rows: u64,
     notes: Vec<String>,
     observe: Option<Observe<'a>>,
     checkpoints: Option<&'a mut Checkpoints>,
@@ -132,7 +141,7 @@ impl Training<'_> {
         &self.notes
     }
 
-    /// The number of rows it is trained on.
+    /// The number of rows it is trained on: those of the table, or of a sample of it.
     pub fn rows(&self) -> usize {
         self.matrix.rows()
     }
@@ -145,7 +154,8 @@ impl Training<'_> {
     pub fn run(self) -> Result<Detector> {
         let go_on = &mut |_: Progress| ControlFlow::Continue(());
         let observe = self.observe.unwrap_or(go_on);
-        fit_encoded(&self.params, self.encoder, &self.matrix, self.checkpoints, observe)
+        let detector = fit_encoded(&self.params, self.encoder, &self.matrix, self.checkpoints, observe)?;
+        Ok(detector.sampled_from(self.rows))
     }
 }
 

@@ -285,7 +285,17 @@ impl Detector {
         &self.params
     }
 
-    /// Rows it was trained on.
+    /// The same detector, of a table of so many rows, if those it was made from are a sample of them.
+    pub(crate) fn sampled_from(mut self, rows: u64) -> Self {
+        if rows > self.training_rows {
+            self.training_rows = rows;
+            // A sample does not tell what is next to the ends.
+            self.profile.next.iter_mut().for_each(|next| *next = [-1.0, 1.0]);
+        }
+        self
+    }
+
+    /// Rows of the table it was trained on.
     pub fn training_rows(&self) -> u64 {
         self.training_rows
     }
