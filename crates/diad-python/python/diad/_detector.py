@@ -395,8 +395,9 @@ class DIAD(Base):
 
     def _remember(self, table: Any, X: Table, times: Floats | None = None) -> Self:
         self.decision_scores_ = self._score(table)
-        self.threshold_, self.labels_ = _threshold.of_scores(self.contamination, self.decision_scores_, times)
+        # Before the labels are there: each step takes as much memory as the scores.
         self._mu, self._sigma = self.decision_scores_.mean(), self.decision_scores_.std()
+        self.threshold_, self.labels_ = _threshold.of_scores(self.contamination, self.decision_scores_, times)
         self._classes = 2
         self._seen = seen(X)
         return self
