@@ -8,7 +8,10 @@ use crate::detect::Format;
 pub(crate) const IS_READ: bool = cfg!(feature = "compression");
 
 /// What is in a compressed file; any other file as it is.
-pub(crate) fn decoded<'a>(format: Format, input: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
+pub(crate) fn decoded<'a>(
+    format: Format,
+    input: Box<dyn Read + Send + 'a>,
+) -> io::Result<Box<dyn Read + Send + 'a>> {
     match format {
         #[cfg(feature = "compression")]
         Format::Gzip => Ok(Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(input)))),

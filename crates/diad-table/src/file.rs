@@ -147,7 +147,7 @@ fn parquet_reader<'a>(_file: File, path: &Path, _selection: &Selection) -> Resul
 /// # Errors
 /// If the stream cannot be read, is of a kind that cannot be read as a stream, or lacks a selected column.
 pub fn read_stream<'a>(
-    input: Box<dyn Read + 'a>,
+    input: Box<dyn Read + Send + 'a>,
     name: &Path,
     selection: &Selection,
 ) -> Result<Box<dyn Reader + 'a>> {
@@ -208,7 +208,7 @@ pub fn read_stream<'a>(
 }
 
 /// The first bytes of a stream, and the stream from its start.
-fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+fn peek<'a>(mut input: Box<dyn Read + Send + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read + Send + 'a>)> {
     let mut start = Vec::new();
     input.by_ref().take(START).read_to_end(&mut start)?;
     Ok((start.clone(), Box::new(Cursor::new(start).chain(input))))

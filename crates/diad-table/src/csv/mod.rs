@@ -27,17 +27,25 @@ const LONG_SHARE: u64 = 20;
 pub(crate) const MOST_COLUMNS: usize = 1 << 16;
 
 pub(crate) struct CsvReader<R> {
-    records: Records<R>,
-    cells: Cells,
+    rows: Rows<R>,
     chosen: Chosen,
     about: About,
-    /// Whether the cells hold the first row already.
-    has_row: bool,
+    /// The rows of the next batch, and whether all of them could be read; nothing before the first batch.
+    gathered: Option<Result<()>>,
+    cells: Cells,
+    /// Room for the rows after those.
+    next: Cells,
+    foreign: bool,
     any_rows: bool,
+}
+
+/// The rows of a table, each of as many cells as there are names.
+struct Rows<R> {
+    records: Records<R>,
     /// Blank lines that are rows of their own, of which there may be very many, and the row after them.
     blanks: Range<u64>,
     held: Option<(Vec<u8>, u64)>,
-    rows: u64,
+    read: u64,
     /// Rows with too few and with too many cells.
     short: Misfits,
     long: Misfits,
@@ -130,114 +138,128 @@ impl<R: BufRead> CsvReader<R> {
         }
         let chosen = selection.choose(&header)?;
         cells.width = header.names.len();
+        if !is_row {
+            cells.clear();
+        }
+        let (short, long) = Default::default();
+        let next = Cells { width: cells.width, decimal_comma: cells.decimal_comma, ..Cells::default() };
         Ok(Self {
-            records,
-            cells,
+            rows: Rows { records, blanks: 0..0, held: None, read: u64::from(is_row), short, long },
             chosen,
             about,
-            has_row: is_row,
+            gathered: None,
+            cells,
+            next,
+            foreign: false,
             any_rows: false,
-            blanks: 0..0,
-            held: None,
-            rows: 0,
-            short: Misfits::default(),
-            long: Misfits::default(),
         })
     }
 }
 
-impl<R: BufRead> CsvReader<R> {
-    /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
-    fn fit_row(&mut self, before: usize, found: usize) -> Result<()> {
-        let (line, expected) = (self.records.line, self.cells.width);
-        let spans = &mut self.cells.spans;
-        if found < expected {
-            self.short.add(line);
-            let end = self.cells.bytes.len() as u32;
-            spans.resize(before + expected, (end, end));
-            return Ok(());
-        }
-        let end = spans[before + expected - 1].1 as usize;
-        let more = &self.cells.bytes[end..];
-        if !more.trim_ascii().is_empty() {
-            self.long.add(line);
-            // Where many rows have too many cells, the separator or the line of names is not what it seems.
-            if self.long.rows * LONG_SHARE > self.rows {
-                return Err(Error::Ragged { line, found, expected });
-            }
-        }
-        spans.truncate(before + expected);
-        self.cells.bytes.truncate(end);
-        Ok(())
-    }
-}
-
-impl<R: BufRead> Reader for CsvReader<R> {
-    crate::source::names_in!(self.chosen);
-
-    fn about(&self) -> About {
-        let mut about = self.about.clone();
-        if self.cells.foreign.load(Ordering::Relaxed) || self.records.foreign {
-            let path = printable(&self.records.path.to_string_lossy());
-            about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
-        }
-        about.notes.extend(self.short.note("few", "the rest are treated as missing"));
-        about.notes.extend(self.long.note("many", "cells beyond the last column are ignored"));
-        about
-    }
-
-    fn next_batch(&mut self) -> Result<Option<Table>> {
-        let most = batch_rows(self.cells.width);
-        if !std::mem::take(&mut self.has_row) {
-            self.cells.clear();
-        }
-        while !self.cells.is_full(most) {
+impl<R: BufRead> Rows<R> {
+    /// Fills a batch.
+    fn gather(&mut self, cells: &mut Cells) -> Result<()> {
+        let most = batch_rows(cells.width);
+        while !cells.is_full(most) {
             if let Some(line) = self.blanks.next() {
-                self.cells.end_cell(self.cells.bytes.len());
-                self.cells.lines.push(line);
+                cells.end_cell(cells.bytes.len());
+                cells.lines.push(line);
                 continue;
             }
             if let Some((cell, line)) = self.held.take() {
-                let start = self.cells.bytes.len();
-                self.cells.bytes.extend(cell);
-                self.cells.end_cell(start);
-                self.cells.lines.push(line);
+                let start = cells.bytes.len();
+                cells.bytes.extend(cell);
+                cells.end_cell(start);
+                cells.lines.push(line);
                 continue;
             }
             // In a table of one column, blank lines are rows.
-            if self.cells.width > 1 {
-                let taken = self.records.take_block(&mut self.cells, most)?;
-                self.rows += taken;
+            if cells.width > 1 {
+                let taken = self.records.take_block(cells, most)?;
+                self.read += taken;
                 if taken > 0 {
                     continue;
                 }
             }
-            let (row, before) = (self.cells.rows(), self.cells.spans.len());
-            if !self.records.advance(&mut self.cells)? {
+            let (row, before) = (cells.rows(), cells.spans.len());
+            if !self.records.advance(cells)? {
                 break;
             }
-            let (found, expected) = (self.cells.spans.len() - before, self.cells.width);
-            self.rows += 1;
+            let (found, expected) = (cells.spans.len() - before, cells.width);
+            self.read += 1;
             if found != expected {
-                self.fit_row(before, found)?;
+                self.fit_row(cells, before, found)?;
             }
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
-            if expected == 1 && (self.any_rows || row > 0) {
+            if expected == 1 && self.read > 1 {
                 self.blanks = std::mem::take(&mut self.records.blank_lines);
                 if !self.blanks.is_empty() {
-                    let start = self.cells.spans[before].0 as usize;
-                    self.held = Some((self.cells.bytes.split_off(start), self.records.line));
-                    self.cells.spans.truncate(before);
-                    self.cells.lines.truncate(row);
+                    let start = cells.spans[before].0 as usize;
+                    self.held = Some((cells.bytes.split_off(start), self.records.line));
+                    cells.spans.truncate(before);
+                    cells.lines.truncate(row);
                 }
             }
         }
-        if self.cells.rows() == 0 {
-            let path = self.records.path.clone();
+        Ok(())
+    }
+
+    /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
+    fn fit_row(&mut self, cells: &mut Cells, before: usize, found: usize) -> Result<()> {
+        let (line, expected) = (self.records.line, cells.width);
+        let spans = &mut cells.spans;
+        if found < expected {
+            self.short.add(line);
+            let end = cells.bytes.len() as u32;
+            spans.resize(before + expected, (end, end));
+            return Ok(());
+        }
+        let end = spans[before + expected - 1].1 as usize;
+        let more = &cells.bytes[end..];
+        if !more.trim_ascii().is_empty() {
+            self.long.add(line);
+            // Where many rows have too many cells, the separator or the line of names is not what it seems.
+            if self.long.rows * LONG_SHARE > self.read {
+                return Err(Error::Ragged { line, found, expected });
+            }
+        }
+        spans.truncate(before + expected);
+        cells.bytes.truncate(end);
+        Ok(())
+    }
+}
+
+impl<R: BufRead + Send> Reader for CsvReader<R> {
+    crate::source::names_in!(self.chosen);
+
+    fn about(&self) -> About {
+        let (mut about, rows) = (self.about.clone(), &self.rows);
+        if self.foreign || rows.records.foreign {
+            let path = printable(&rows.records.path.to_string_lossy());
+            about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
+        }
+        about.notes.extend(rows.short.note("few", "the rest are treated as missing"));
+        about.notes.extend(rows.long.note("many", "cells beyond the last column are ignored"));
+        about
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Table>> {
+        let Self { rows, chosen, cells, next, .. } = self;
+        let gathered = self.gathered.take().unwrap_or_else(|| rows.gather(cells));
+        gathered?;
+        if cells.rows() == 0 {
+            let path = rows.records.path.clone();
             return if self.any_rows { Ok(None) } else { Err(Error::NoRows { path }) };
         }
         self.any_rows = true;
-        self.cells.batch(&self.chosen).map(Some)
+        // The rows after these are cut into cells while these become values.
+        next.clear();
+        let (batch, gathered) = rayon::join(|| cells.batch(chosen), || rows.gather(next));
+        self.gathered = Some(gathered);
+        self.foreign |= self.cells.foreign.load(Ordering::Relaxed);
+        self.next.first = self.cells.first;
+        std::mem::swap(&mut self.cells, &mut self.next);
+        batch.map(Some)
     }
 }
 
