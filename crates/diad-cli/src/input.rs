@@ -101,7 +101,7 @@ fn stream_name(path: &Path) -> PathBuf {
     if path == Path::new("-") { STANDARD_INPUT.into() } else { path.to_owned() }
 }
 
-fn opened(path: &Path) -> io::Result<Box<dyn Read>> {
+fn opened(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(Waiting(io::stdin())));
     }
