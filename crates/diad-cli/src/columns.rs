@@ -79,7 +79,7 @@ fn described(column: &Column) -> String {
         Kind::Number => format!("{} to {}", number(column.min), number(column.max)),
     };
     if let Some(gaps) = column.gaps {
-        let _ = write!(text, "; missing in {} rows", gaps.rows);
+        let _ = write!(text, "; missing in {}", plural(gaps.rows as usize, "row", "rows"));
     }
     text
 }

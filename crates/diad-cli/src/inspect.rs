@@ -149,7 +149,8 @@ fn described(column: &Surveyed, rows: u64) -> String {
     };
     if column.missing > 0 {
         let share = column.missing as f64 / rows as f64 * 100.0;
-        let _ = write!(text, "; missing in {} rows ({share:.1} %)", column.missing);
+        let rows = plural(column.missing as usize, "row", "rows");
+        let _ = write!(text, "; missing in {rows} ({share:.1} %)");
     }
     if let Some(reason) = column.left_out {
         let _ = write!(text, "; left out, because {reason}");

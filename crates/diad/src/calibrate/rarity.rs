@@ -49,7 +49,10 @@ impl Rarity {
     /// assert_eq!(Rarity::of(0.0043).sentence(), "rare, higher than 99.57 % of ordinary rows");
     /// ```
     pub fn sentence(&self) -> String {
-        format!("{}, higher than {} % of ordinary rows", self.severity, self.percentile)
+        // Two digits of the rest: 99.57 %, as 0.43 % of ordinary rows score as high.
+        let places = (1.0 - (100.0 * self.p_value).log10()).ceil().clamp(0.0, 12.0) as usize;
+        let share = 100.0 * (1.0 - self.p_value);
+        format!("{}, higher than {share:.places$} % of ordinary rows", self.severity)
     }
 }
 
@@ -84,6 +87,14 @@ mod tests {
         let rarities = Rarities::new(&calibration);
         for score in [-1.0, 0.0, 3.3, 50.0, 71.0, 71.3, 80.0, 1e4] {
             assert_eq!(rarities.of(score), Rarity::of(calibration.p_value(score).value), "{score}");
+        }
+    }
+
+    #[test]
+    fn sentences_have_as_many_digits_as_people_read() {
+        let shares = [1.0, 0.5, 0.052, 0.002_062, 0.000_103].map(|p| Rarity::of(p).sentence());
+        for (sentence, share) in shares.iter().zip(["0 %", "50 %", "94.8 %", "99.79 %", "99.990 %"]) {
+            assert!(sentence.contains(&format!("higher than {share}")), "{sentence}");
         }
     }
 
