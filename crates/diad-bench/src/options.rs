@@ -148,11 +148,8 @@ impl Settings {
     }
 }
 
-/// Settings that came later, and the values that all fits had before: those do not count in a digest, so that earlier results keep theirs.
-const LATER: [(&str, &str); 4] =
-    [("annealing", "linear"), ("final_splits", "soft"), ("match_gradient", "both"), ("leaf_scale", "layer")];
-
-/// A short digest of all settings but the seed: runs with equal digests may share a table.
+/// A short digest of all settings but the seed: runs with equal digests may share a table. A setting that came later does not count
+/// while it is as it was for all before, so that earlier results keep their digests.
 ///
 /// # Errors
 /// If the settings cannot be written as JSON.
@@ -160,7 +157,11 @@ pub fn digest(params: &Params) -> Result<String> {
     let mut value = serde_json::to_value(params)?;
     if let Some(fields) = value.as_object_mut() {
         fields.remove("seed");
-        fields.retain(|name, value| !LATER.iter().any(|&(later, before)| later == name && *value == before));
+        for (setting, (name, value)) in Params::declared().iter().zip(params.values()) {
+            if setting.before == Some(value) {
+                fields.remove(name);
+            }
+        }
     }
     Ok(format!("{:016x}", hash(&value.to_string())))
 }

@@ -17,8 +17,8 @@ use crate::{Error, Reader, Result, Selection, Source, Version};
 /// First bytes that are looked at to tell what a file is.
 const START: u64 = 1 << 16;
 
-/// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow (Feather) or Parquet. All
-/// but Parquet may be compressed with gzip, bzip2 or zstd. The format is detected from the first bytes, not from the name.
+/// A table in a file: CSV (separated by commas, semicolons, tabs or vertical bars), JSON Lines, Arrow (Feather), Excel or
+/// Parquet. All but Parquet may be compressed with gzip, bzip2 or zstd. The format is detected from the first bytes, not from the name.
 ///
 /// ```
 /// use diad_table::{FileSource, Selection, Source};
@@ -133,7 +133,7 @@ fn parquet_reader<'a>(_file: File, path: &Path, _selection: &Selection) -> Resul
     Err(Error::FileKind { path: path.to_owned(), kind: "a Parquet file, which this build does not read" })
 }
 
-/// Reads a table once from a stream: CSV, JSON Lines or Arrow, also compressed. `name` is what messages call it.
+/// Reads a table once from a stream: CSV, JSON Lines, Arrow or Excel, also compressed. `name` is what messages call it.
 ///
 /// ```
 /// use diad_table::{Selection, read_stream};

@@ -1,6 +1,7 @@
 //! The commands from end to end, on small tables and with tiny settings.
 
 use crate::common::{Folder, TINY};
+use diad::Params;
 use insta::assert_snapshot;
 
 /// The scores in a CSV file, after a check of its rows.
@@ -159,42 +160,24 @@ fn info_shows_settings_and_columns() {
     let parts = json["parts"].as_array().unwrap();
     assert!(parts.iter().map(|part| part["part"].as_str().unwrap()).eq(names), "{json}");
     assert!((parts.iter().map(|part| part["share"].as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9);
-    let rest = &[before, after].concat();
     assert!(identity.starts_with("identity ") && identity.len() == 9 + 32, "{identity}");
-    assert_snapshot!(rest, @r"
+    assert_snapshot!(before, @r"
     trained on 100 rows and 2 columns
     calibrated by 100 rows held out
     scored exactly
-
-    Settings
-      scale            both
-      weight-trees     1.0
-      weight-tails     1.0
-      weight-isolation 1.0
-      weight-surprise  1.0
-      layers           2
-      trees            8
-      grove            100
-      depth            4
-      outputs          1
-      attention        12
-      feature-share    0.15
-      interactions     2
-      batch            64
-      steps            20
-      warmup           10
-      learning-rate    0.001
-      anneal           10
-      annealing        linear
-      min-temperature  0.1
-      final-splits     soft
-      match-gradient   both
-      smoothing        50.0
-      damping          0.1
-      leaf-scale       layer
-      dropout          0.75
-      seed             0
-
+    ");
+    let (settings, columns) = after.trim_start().split_once("\n\n").unwrap();
+    let listed: Vec<(&str, &str)> =
+        settings.lines().skip(1).map(|line| line.trim_start().split_once(' ').unwrap()).collect();
+    let declared = Params::declared();
+    assert_eq!((settings.lines().next(), listed.len()), (Some("Settings"), declared.len()));
+    for ((name, value), setting) in listed.iter().zip(declared) {
+        assert_eq!(*name, setting.option());
+        let given = TINY.iter().position(|word| word.strip_prefix("--") == Some(name));
+        let expected = given.map_or_else(|| setting.default.typed(), |place| TINY[place + 1].to_owned());
+        assert_eq!(value.trim_start(), expected, "{name}");
+    }
+    assert_snapshot!(columns, @r"
     Columns
       x  -0.984996 to 1
       y  -0.979178 to 0.999996

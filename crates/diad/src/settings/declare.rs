@@ -27,8 +27,8 @@ macro_rules! words {
     };
 }
 
-/// A struct of settings. Each has its help as a comment, its type, its default, the paper's value if that is another one, and
-/// what it must be: `from 1 to 8`, `above 0 to 1`, `from 0 to below 1`, `at most 100`, a text where a range does not say all, or
+/// A struct of settings. Each has its help as a comment, its type, its default, the paper's value if that is another one, what
+/// fits did before it was a setting if it came later, and what it must be: `from 1 to 8`, `above 0 to 1`, `from 0 to below 1`, `at most 100`, a text where a range does not say all, or
 /// `any`. The fields are written to model files in this order.
 macro_rules! settings {
     (
@@ -36,7 +36,7 @@ macro_rules! settings {
         pub struct $group:ident {
             $(
                 $(#[doc = $help:literal])+
-                $name:ident: $type:ty = $default:expr $(, paper $paper:expr)?, [$($range:tt)+];
+                $name:ident: $type:ty = $default:expr $(, paper $paper:expr)? $(, before $before:expr)?, [$($range:tt)+];
             )+
         }
     ) => {
@@ -74,6 +74,7 @@ macro_rules! settings {
                         kind: <$type as Field>::KIND,
                         default: default.$name.value(),
                         paper: (paper.$name != default.$name).then(|| paper.$name.value()),
+                        before: before!($type $(, $before)?),
                         range: must!($($range)+),
                         help: sentence!($($help)+),
                     },)+]
@@ -120,6 +121,16 @@ macro_rules! settings {
                 Ok(())
             }
         }
+    };
+}
+
+/// What fits did before something was a setting.
+macro_rules! before {
+    ($type:ty) => {
+        None
+    };
+    ($type:ty, $before:expr) => {
+        Some(<$type as $crate::settings::Field>::value(&$before))
     };
 }
 

@@ -112,20 +112,20 @@ settings! {
         /// Steps over which the temperature falls from 1 to its minimum
         anneal: usize = 500, paper 1000, ["below the number of steps"];
         /// How the temperature falls: linear, or logarithmic, which is faster at first
-        annealing: Annealing = Annealing::Linear, [any];
+        annealing: Annealing = Annealing::Linear, before Annealing::Linear, [any];
         /// Temperature of the splits after annealing, in training and in scoring
         min_temperature: f64 = 0.1, [from 0.001 to 1];
         /// Splits after annealing, in training and in scoring: soft at the final temperature, or hard
-        final_splits: FinalSplits = FinalSplits::Soft, [any];
+        final_splits: FinalSplits = FinalSplits::Soft, before FinalSplits::Soft, [any];
         /// Whose selectors learn from how well two trees match: those of both, or of the later tree alone
-        match_gradient: MatchGradient = MatchGradient::Both, [any];
+        match_gradient: MatchGradient = MatchGradient::Both, before MatchGradient::Both, [any];
         /// Added to the count and the volume of every leaf
         smoothing: f64 = 50.0, [from 1e-6 to 1e9];
         /// Share of the new sparsity in each update of the leaf weights
         damping: f64 = 0.1, [above 0 to 1];
         /// How the sparsities of leaves become their weights: scaled over the layer, over each tree, by the paper's formula to the
         /// letter, or not at all
-        leaf_scale: LeafScale = LeafScale::Layer, paper LeafScale::None, [any];
+        leaf_scale: LeafScale = LeafScale::Layer, paper LeafScale::None, before LeafScale::Layer, [any];
         /// Probability that a tree is left out of the loss at a step
         dropout: f64 = 0.75, [from 0 to below 1];
         /// Random seed
@@ -223,7 +223,11 @@ impl Params {
     /// Names the first setting outside its range and the range.
     pub fn validate(&self) -> Result<()> {
         self.check_ranges()?;
-        let total: f64 = self.weight_trees + self.weight_tails + self.weight_isolation + self.weight_surprise;
+        let weight = |(name, value): (&str, Value)| match value {
+            Value::Number(weight) if name.starts_with("weight_") => Some(weight),
+            _ => None,
+        };
+        let total: f64 = self.values().into_iter().filter_map(weight).sum();
         let trees = self.weight_trees;
         require(total >= 1e-6, "weight_trees", trees, "above 0 if all other weights are 0")?;
         require(

@@ -28,6 +28,8 @@ pub struct Setting {
     pub default: Value,
     /// The paper's value, where that is another one.
     pub paper: Option<Value>,
+    /// What fits did before this was a setting, where it came later: model files without it stand for that.
+    pub before: Option<Value>,
     /// What values are allowed, such as `from 1 to 8`; nothing where all are.
     pub range: Option<&'static str>,
     /// What it does, in one sentence without a full stop.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserializer;
 use serde::de::{Deserialize, Error as _, Visitor};
 
-use super::Params;
+use super::{Params, Value};
 
 /// The settings of a model file. Those of the first version have weights of parts that no longer exist, and the scale
 /// `asinh` had another name.
@@ -27,14 +27,10 @@ pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result:
             settings.entry(name.into()).or_insert(Scalar(0.0.into()));
         }
     }
-    // Settings that models had before they could be chosen.
-    for (name, word) in [
-        ("annealing", "linear"),
-        ("final_splits", "soft"),
-        ("match_gradient", "both"),
-        ("leaf_scale", "layer"),
-    ] {
-        settings.entry(name.into()).or_insert(Scalar(word.into()));
+    for setting in Params::declared() {
+        if let Some(before) = &setting.before {
+            settings.entry(setting.name.into()).or_insert_with(|| Scalar::of(before));
+        }
     }
     let settings = settings.into_iter().map(|(name, Scalar(value))| (name, value));
     serde_json::from_value(settings.collect()).map_err(D::Error::custom)
@@ -42,6 +38,17 @@ pub(crate) fn of_any_version<'de, D: Deserializer<'de>>(file: D) -> std::result:
 
 /// A number or a word: all that settings are. Lists and maps are refused before room is made for them.
 struct Scalar(serde_json::Value);
+
+impl Scalar {
+    fn of(value: &Value) -> Self {
+        Self(match value {
+            Value::Count(count) => (*count).into(),
+            Value::Number(number) => (*number).into(),
+            Value::Switch(switch) => (*switch).into(),
+            Value::Word(word) => word.as_str().into(),
+        })
+    }
+}
 
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(file: D) -> std::result::Result<Self, D::Error> {

@@ -2,37 +2,30 @@
 
 use super::*;
 
-/// Settings of which no value is another's or a default, so that no two can be mixed up unseen.
+/// Settings of which no value is another's or its own default, so that no two can be mixed up unseen.
 fn distinct() -> Params {
-    Params {
-        scale: Scale::Asinh,
-        weight_trees: 1.25,
-        weight_tails: 0.75,
-        weight_isolation: 0.25,
-        weight_surprise: 1.75,
-        layers: 4,
-        trees: 301,
-        grove: 302,
-        depth: 5,
-        outputs: 6,
-        attention: 13,
-        feature_share: 0.45,
-        interactions: 1,
-        batch: 2049,
-        steps: 2001,
-        warmup: 1001,
-        learning_rate: 0.002,
-        anneal: 1002,
-        annealing: Annealing::Logarithmic,
-        min_temperature: 0.11,
-        final_splits: FinalSplits::Hard,
-        match_gradient: MatchGradient::Later,
-        smoothing: 51.5,
-        damping: 0.12,
-        leaf_scale: LeafScale::Tree,
-        dropout: 0.76,
-        seed: 14,
+    let mut params = Params::default();
+    let mut used: Vec<Value> = Vec::new();
+    for setting in Params::declared() {
+        let candidates: Vec<Value> = match (setting.kind, &setting.default) {
+            (Kind::Word(words), _) => words.iter().map(|word| Value::Word(word.name.into())).collect(),
+            (_, Value::Count(count)) => (count + 1..count + 40).chain(0..*count).map(Value::Count).collect(),
+            (_, Value::Number(number)) => (1..40)
+                .flat_map(|i| [1.0, -1.0].map(|sign| number * (1.0 + sign * f64::from(i) / 50.0)))
+                .map(Value::Number)
+                .collect(),
+            (_, other) => panic!("{}: {other:?}", setting.name),
+        };
+        let new = candidates.into_iter().find(|value| {
+            let mut with = params.clone();
+            with.set(setting.name, value).unwrap();
+            *value != setting.default && !used.contains(value) && with.validate().is_ok()
+        });
+        let new = new.unwrap_or_else(|| panic!("{} has no other value", setting.name));
+        params.set(setting.name, &new).unwrap();
+        used.push(new);
     }
+    params
 }
 
 #[test]
@@ -156,17 +149,20 @@ fn settings_of_another_learner_are_refused() {
 fn the_asinh_scale_is_read_by_its_old_name() {
     let mut stored = serde_json::to_value(distinct()).unwrap();
     stored["scale"] = "bent".into();
-    assert_eq!(of_any_version(stored).unwrap(), distinct());
+    assert_eq!(of_any_version(stored).unwrap(), distinct().scale(Scale::Asinh));
 }
 
 #[test]
 fn models_of_before_a_choice_have_what_was_chosen_for_them() {
-    let mut stored = serde_json::to_value(Params::default()).unwrap();
+    let mut stored = serde_json::to_value(distinct()).unwrap();
     let settings = stored.as_object_mut().unwrap();
-    for name in ["annealing", "final_splits", "match_gradient", "leaf_scale"] {
-        assert!(settings.remove(name).is_some());
+    for setting in Params::declared().iter().filter(|setting| setting.before.is_some()) {
+        assert!(settings.remove(setting.name).is_some());
     }
     let read = of_any_version(stored).unwrap();
+    for (setting, (_, value)) in Params::declared().iter().zip(read.values()) {
+        assert!(setting.before.as_ref().is_none_or(|before| *before == value), "{}", setting.name);
+    }
     assert_eq!((read.annealing, read.leaf_scale), (Annealing::Linear, LeafScale::Layer));
     assert_eq!((read.final_splits, read.match_gradient), (FinalSplits::Soft, MatchGradient::Both));
 }
