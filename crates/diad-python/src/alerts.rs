@@ -67,6 +67,15 @@ impl Model {
         Ok((rule.to_string(), threshold.note, told))
     }
 
+    /// The share of the rows that are alerts by the rule that is stored in the model, if that is what it says.
+    #[getter]
+    fn alert_share(&self) -> Option<f64> {
+        match self.detector.alert() {
+            Some(Alert::Share(share) | Alert::PValue(share)) => Some(share),
+            _ => None,
+        }
+    }
+
     /// The least score of an alert by the rule that is stored in the model; of a table with these scores, if the rule looks at all rows.
     #[pyo3(signature = (scores=None))]
     fn alert_threshold(&self, scores: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Option<f64>> {

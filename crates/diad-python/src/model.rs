@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use diad::calibrate::Rarities;
 use diad::encode::{Column, Encoder, Kind};
-use diad::{Detector, Error, Labelled, metrics};
+use diad::{Alert, Detector, Error, Labelled, metrics};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -66,6 +66,12 @@ impl Model {
         !self.sources().all(has)
             && self.names_for(names.len()).is_ok_and(|known| known == Encoder::plain_names(names.len()))
     }
+}
+
+/// The detector in the bytes of a model file.
+fn detector(bytes: &[u8]) -> PyResult<Detector> {
+    Detector::from_bytes(bytes)
+        .map_err(|fault| PyValueError::new_err(format!("cannot use these bytes as a model: {fault}")))
 }
 
 /// Whether the names of a table are texts; those of a data frame may be numbers.
@@ -188,14 +194,18 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (bytes, names=None))]
     fn from_bytes(bytes: &[u8], names: Option<Vec<String>>) -> PyResult<Self> {
-        let detector = Detector::from_bytes(bytes)
-            .map_err(|fault| PyValueError::new_err(format!("cannot use these bytes as a model: {fault}")))?;
-        Ok(Self::new(detector, names))
+        Ok(Self::new(detector(bytes)?, names))
     }
 
-    /// Writes the model file.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
-        self.detector.save(&path).map_err(raise)
+    /// Writes the model file; if the model has no rule for alerts, with that of this share of the rows.
+    #[pyo3(signature = (path, share=None))]
+    fn save(&self, path: PathBuf, share: Option<f64>) -> PyResult<()> {
+        let Some(share) = share.filter(|_| self.detector.alert().is_none()) else {
+            return self.detector.save(&path).map_err(raise);
+        };
+        let bytes = self.detector.to_bytes().map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+        let copy = detector(&bytes)?;
+        copy.alerting(Some(Alert::Share(share))).save(&path).map_err(raise)
     }
 
     /// Reads a model file.

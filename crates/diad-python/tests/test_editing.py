@@ -121,8 +121,13 @@ def test_terms_may_be_asked_for_at_the_fit(kind, mixed):
     pairs = {name for name in detector.term_names_ if " × " in name}
     assert pairs <= {"amount × count"} and "new" not in detector.term_names_
     adds_up(detector, mixed) if kind is diad.DIAD else None
-    alone = kind(interactions=[], **QUICK).fit(mixed)
-    assert not [name for name in alone.term_names_ if " × " in name]
+    for none in ([], 0):
+        alone = kind(interactions=none, **QUICK).fit(mixed)
+        assert not [name for name in alone.term_names_ if " × " in name]
+    plain, three = kind(**QUICK).fit(mixed), kind(interactions=3, **QUICK).fit(mixed)
+    importances = dict(zip(plain.term_names_, plain.term_importances()))
+    pairs = sorted((name for name in importances if " × " in name), key=lambda name: -importances[name])
+    assert {name for name in three.term_names_ if " × " in name} == set(pairs[:3]) and len(pairs) > 3
     with pytest.raises(ValueError, match="there is no column 'nothing'"):
         kind(exclude=["nothing"], **QUICK).fit(mixed)
     with pytest.raises(ValueError, match="there is no column 17"):

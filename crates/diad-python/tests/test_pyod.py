@@ -139,11 +139,16 @@ def test_a_loaded_model_predicts(fitted, data, tmp_path):
         loaded.predict_proba(data[1], method="unify")
 
 
-def test_a_file_does_not_hold_the_contamination(fitted, data, tmp_path):
+def test_a_file_holds_a_contamination_that_is_not_the_usual_one(fitted, data, tmp_path):
     fitted.save(tmp_path / "m.diad")
+    assert diad.load(tmp_path / "m.diad").contamination == 0.1
+    assert diad.load(tmp_path / "m.diad")._model.alert_share is None
     few = diad.load(tmp_path / "m.diad", contamination=0.01)
     assert few.contamination == 0.01
     assert few.threshold_ > diad.load(tmp_path / "m.diad").threshold_
+    few.save(tmp_path / "few.diad")
+    again = diad.load(tmp_path / "few.diad")
+    assert (again.contamination, again.threshold_) == (0.01, few.threshold_)
     with pytest.raises(ValueError, match="contamination is 2"):
         diad.load(tmp_path / "m.diad", contamination=2)
 

@@ -21,7 +21,7 @@ from ._drift import Drift, ThresholdCurve
 from ._explain import GlobalExplanation, LocalExplanation
 
 if TYPE_CHECKING:
-    from ._types import Path
+    from ._types import Contamination, Path
     from .sklearn import DIADOutlierDetector
 
 __all__ = [
@@ -37,14 +37,14 @@ __all__ = [
 ]
 
 
-def load(path: Path, contamination: float = 0.1) -> DIAD:
+def load(path: Path, contamination: Contamination | None = None) -> DIAD:
     """Reads a model file, written here or by the ``diad`` command, as a fitted :class:`DIAD`.
 
-    The file holds the model, not the training scores and not the contamination: **give it again**, if it was another than 0.1.
-    ``threshold_`` is the score that 1 - ``contamination`` of the training rows do not exceed, as far as the model remembers,
-    and there are no ``decision_scores_`` and no ``labels_``.
+    The file holds the model, not the training scores: there are no ``decision_scores_`` and no ``labels_``, and ``threshold_`` is the
+    score that 1 - ``contamination`` of the training rows do not exceed, as far as the model remembers. None is the share of the
+    file's rule for alerts if it has one, and else 0.1.
     """
-    return DIAD.load(path, contamination=contamination)
+    return DIAD.load(path) if contamination is None else DIAD.load(path, contamination=contamination)
 
 
 def __getattr__(name: str) -> object:

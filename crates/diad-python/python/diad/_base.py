@@ -7,7 +7,7 @@ import os
 import pickle
 import weakref
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: Names of unknown columns that a warning has.
 SHOWN = 8
+#: The most columns of a term: ``interactions`` up to this is the setting, and a larger number says how many terms of two are kept.
+MOST_COLUMNS = 2
 
 
 class Base(Alerting, Editing, Explaining):
@@ -137,6 +139,8 @@ class Base(Alerting, Editing, Explaining):
         pairs = settings["interactions"]
         if isinstance(pairs, (list, tuple)):
             settings["interactions"] = 2 if pairs else 1
+        elif whole(pairs) and (pairs == 0 or pairs > MOST_COLUMNS):
+            settings["interactions"] = MOST_COLUMNS if pairs else 1
         else:
             pairs = None
         seed = seed_of(self.random_state)
@@ -286,8 +290,8 @@ class Base(Alerting, Editing, Explaining):
     def save(self, path: Path) -> None:
         """Writes the model file, which the ``diad`` command reads, too.
 
-        The file holds the model, its settings and the names of its columns; not the training scores and not the
-        ``contamination``.
+        The file holds the model, its settings and the names of its columns; not the training scores. A ``contamination`` that is
+        a share, and not the usual one, becomes the model's rule for alerts, as of ``diad edit --alert share=2%``.
 
         Parameters
         ----------
@@ -295,7 +299,10 @@ class Base(Alerting, Editing, Explaining):
             The file to write. One that is there is replaced once the new one is whole.
         """
         self._unedited("a model file")
-        self._fitted().save(os.fspath(path))
+        usual = inspect.signature(type(self)).parameters["contamination"].default
+        given = self.contamination
+        share = float(cast(float, given)) if _threshold.is_share(given) and given != usual else None
+        self._fitted().save(os.fspath(path), share)
 
     @classmethod
     def load(cls, path: Path, **parameters: Any) -> Self:
@@ -306,7 +313,8 @@ class Base(Alerting, Editing, Explaining):
         path
             The file.
         **parameters
-            Parameters of the class, instead of those in the file: ``contamination``, which is not in the file, above all.
+            Parameters of the class, instead of those in the file. ``contamination`` is the share of the file's rule for alerts, if
+            that has one.
 
         Returns
         -------
@@ -344,6 +352,11 @@ class Base(Alerting, Editing, Explaining):
         if "_model" in state:
             state.setdefault("_untuned", state["_model"])
         vars(self).update(state)
+
+
+def whole(number: Any) -> bool:
+    """Whether it is a whole number."""
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 def seen(X: Any) -> Callable[[], Any]:

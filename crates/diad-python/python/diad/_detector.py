@@ -61,7 +61,8 @@ class DIAD(Base):
         two columns, one of which is so constrained, are removed.
     [settings of a fit]
 
-    ``interactions`` may also be a list of pairs of columns: all other terms of two columns are removed from the score.
+    ``interactions`` may also be a list of pairs of columns, or how many: 0 is none, and of more than 2 so many that matter most. All
+    other terms of two columns are removed from the score.
 
     The last ones are settings of the training. None is what the preset says.
 

@@ -186,7 +186,7 @@ class Editing:
     def _constrain(
         self,
         exclude: Sequence[str | tuple[str | int, ...]],
-        pairs: Sequence[tuple[str | int, str | int]] | None,
+        pairs: int | Sequence[tuple[str | int, str | int]] | None,
         monotone: Sequence[int] | Mapping[str, int] | None,
     ) -> None:
         """Removes and bends terms of a model that has just been fitted."""
@@ -202,17 +202,23 @@ class Editing:
 
         sources = model.sources
         edits = Edits()
-        wanted = None if pairs is None else [{name(column) for column in pair} for pair in pairs]
+        listed = None if isinstance(pairs, (int, np.integer)) else pairs
+        wanted = None if listed is None else [{name(column) for column in pair} for pair in listed]
         without = [{name(column) for column in ([term] if isinstance(term, (str, int)) else term)} for term in exclude]
         rising = {name(column): int(sign) for column, sign in constraints(monotone) if sign}
         known = {*sources, *names}
         for column in set().union(*without, *(wanted or []), rising):
             if column not in known:
                 raise ValueError(f"there is no column {column!r}; the columns are {', '.join(dict.fromkeys(sources))}")
-        for place, (_, columns, _) in enumerate(model.terms()[1]):
+        terms = model.terms()[1]
+        for place, (_, columns, _) in enumerate(terms):
             of = {sources[column] for column in columns}
             pair = len(columns) == 2
             if of in without or (pair and wanted is not None and of not in wanted) or (pair and of & rising.keys()):
+                edits = edits.scaled(place, 0.0)
+        if isinstance(pairs, (int, np.integer)):
+            left = [place for place, term in enumerate(terms) if len(term[1]) == 2 and edits.factors.get(place) != 0.0]
+            for place in sorted(left, key=lambda place: -terms[place][2])[pairs:]:
                 edits = edits.scaled(place, 0.0)
         self._edits = edits
         for column, sign in rising.items():

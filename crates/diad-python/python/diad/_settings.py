@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from . import _threshold
 from ._diad import FIT_SETTINGS, TUNE_SETTINGS
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def documented(item: Documented) -> Documented:
 
 
 def restored(model: Model) -> dict[str, Any]:
-    """The parameters a model was fitted with: its preset, its seed, and the settings that are not the preset's."""
+    """The parameters a model was fitted with: its preset, its seed, the settings that are not the preset's, and its share of alerts."""
     found = {name.replace("-", "_"): value for name, value in model.settings}
     seed = int(found.pop("seed", "0"))
     presets: dict[str, dict[str, Any]] = {"default": {}, "paper": {}}
@@ -53,6 +54,9 @@ def restored(model: Model) -> dict[str, Any]:
         parameters["preset"] = preset
     if seed:
         parameters["random_state"] = seed
+    share = model.alert_share
+    if share is not None and share <= _threshold.MOST_SHARE:
+        parameters["contamination"] = share
     return parameters
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 #: Tukey's outer fence: this many interquartile ranges above the upper quartile.
 FENCE = 3.0
 
+#: The largest share that ``contamination`` may be.
+MOST_SHARE = 0.5
+
 
 def check(contamination: Contamination) -> None:
     """Refuses what is no share, no "auto" and no threshold of PyOD."""
@@ -20,7 +23,7 @@ def check(contamination: Contamination) -> None:
         if contamination != "auto":
             raise ValueError(f"contamination is {contamination!r}, but it must be a share, 'auto' or a threshold of PyOD")
     elif is_share(contamination):
-        if not 0 < float(cast(float, contamination)) <= 0.5:
+        if not 0 < float(cast(float, contamination)) <= MOST_SHARE:
             raise ValueError(f"contamination is {contamination}, but it must be above 0 and at most 0.5")
     elif not (hasattr(contamination, "fit") or hasattr(contamination, "eval")):
         raise TypeError(f"contamination is {contamination!r}, but it must be a share, 'auto' or a threshold of PyOD")
