@@ -39,12 +39,24 @@ pub(crate) fn format(start: &[u8]) -> Format {
         [b'P', b'K', 3, 4, ..] => Format::Zip,
         [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', ..] => Format::Bzip2,
         [0xfd, b'7', b'z', b'X', b'Z', ..] => Format::Other("compressed with xz"),
+        [0xd0, 0xcf, 0x11, 0xe0, ..] => Format::Other("an old Excel workbook (.xls) or one with a password"),
+        [0x89, b'H', b'D', b'F', ..] => Format::Other("an HDF5 file"),
+        [b'O', b'b', b'j', 1, ..] => Format::Other("an Avro file"),
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Format::Other("text in UTF-32"),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Format::Arrow,
         _ if encoding::utf16(start).is_some() => Format::Utf16,
         [b'F', b'E', b'A', b'1', ..] => Format::Other("a Feather file of version 1"),
         [b'D', b'I', b'A', b'D', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Other("a model of diad"),
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => Format::Other("a database"),
+        _ if is_binary(start) => Format::Other("a binary file of another program"),
         _ => match start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start() {
+            [b'<', b'?', b'x', b'm', b'l', ..] => Format::Other("XML"),
+            // A column name may start so.
+            [b'<', b'!' | b'a'..=b'z' | b'A'..=b'Z', rest @ ..]
+                if rest.windows(2).any(|two| two == b"</") =>
+            {
+                Format::Other("a web page")
+            }
             [b'{', ..] => Format::Json,
             [b'[', rest @ ..] => match rest.trim_ascii_start() {
                 [b'{', ..] => Format::Json,
@@ -55,6 +67,12 @@ pub(crate) fn format(start: &[u8]) -> Format {
             _ => Format::Csv,
         },
     }
+}
+
+/// Whether bytes are no text: one in fifty is null, which text in UTF-8 has none of.
+fn is_binary(start: &[u8]) -> bool {
+    const SHARE: usize = 50;
+    memchr::memchr_iter(0, start).count() * SHARE > start.len()
 }
 
 /// How a CSV file is laid out.
@@ -95,7 +113,7 @@ pub(crate) fn uncommented(start: &[u8], whole: bool) -> Layout {
         let widths = PARSERS.with_borrow_mut(|parsers| {
             let place = DELIMITERS.iter().position(|&known| known == delimiter)?;
             parsers[place].reset();
-            Some(widths(&start[mark..], &mut parsers[place], whole))
+            Some(rows(&start[mark..], &mut parsers[place], whole))
         });
         let (before, row_names) = shape(&widths.unwrap_or_default());
         return Layout { delimiter, before, row_names, skipped: mark, lines: 1, commented: false };
@@ -127,12 +145,12 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
     );
     for (delimiter, parser) in DELIMITERS.into_iter().zip(parsers) {
         parser.reset();
-        let widths = widths(start, parser, whole);
-        if widths.is_empty() {
+        let rows = rows(start, parser, whole);
+        if rows.is_empty() {
             continue;
         }
-        let (before, row_names) = shape(&widths);
-        let widths = &widths[before..];
+        let (before, row_names) = shape(&rows);
+        let widths: Vec<usize> = rows[before..].iter().map(|row| row.cells).collect();
         let cells = widths[0] + usize::from(row_names);
         // A line of names may have a separator at its end that the rows do not have.
         let [same, shorter] =
@@ -150,11 +168,22 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
     if doubtful { spaces::layout(start, whole).unwrap_or(best.1) } else { best.1 }
 }
 
+/// One of the first rows.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    cells: usize,
+    /// Cells up to the last that is not empty.
+    filled: usize,
+    /// Whether one of them is a number.
+    has_numbers: bool,
+}
+
 /// Rows before the line of names, and whether all rows have one cell more than that line.
-fn shape(widths: &[usize]) -> (usize, bool) {
+fn shape(rows: &[Row]) -> (usize, bool) {
     /// Rows that tell of a shape, at least.
     const TELLING: usize = 5;
     const MOST_BEFORE: usize = 20;
+    let widths: Vec<usize> = rows.iter().map(|row| row.cells).collect();
     if widths.len() < TELLING {
         return (0, false);
     }
@@ -165,8 +194,14 @@ fn shape(widths: &[usize]) -> (usize, bool) {
     };
     // A title stands before the table if it is narrower and most of what follows is not.
     let narrower = widths.iter().take(MOST_BEFORE).take_while(|&&width| width + 1 < usual).count();
-    let before =
-        if narrower > 0 && narrower < MOST_BEFORE && count(usual) * 2 > widths.len() { narrower } else { 0 };
+    // Programs that write all rows alike fill up a title with empty cells. What follows it must look like names.
+    let padded = rows.iter().take(MOST_BEFORE).take_while(|row| row.filled * 2 < usual).count();
+    let named = |row: &Row| row.filled * 2 > usual && !row.has_numbers;
+    let before = match (narrower, padded) {
+        (0, padded) if rows.get(padded).is_some_and(named) => padded,
+        (narrower, _) => narrower,
+    };
+    let before = if before < MOST_BEFORE && count(usual) * 2 > widths.len() { before } else { 0 };
     (before, before + TELLING <= widths.len() + 1 && has_row_names(before))
 }
 
@@ -176,32 +211,42 @@ thread_local! {
         RefCell::new(DELIMITERS.map(|delimiter| ReaderBuilder::new().delimiter(delimiter).build()));
 }
 
-/// Cells in each of the first rows. The last row is left out if it may be cut off.
-fn widths(start: &[u8], reader: &mut Reader, whole: bool) -> Vec<usize> {
-    let (mut input, mut widths, mut count) = (start, Vec::new(), 0);
+/// The first rows. The last one is left out if it may be cut off.
+fn rows(start: &[u8], reader: &mut Reader, whole: bool) -> Vec<Row> {
+    const NONE: Row = Row { cells: 0, filled: 0, has_numbers: false };
+    let (mut input, mut rows, mut row) = (start, Vec::new(), NONE);
+    // Bytes of the row that were written before, and up to the last cell that has ended.
+    let (mut offset, mut before) = (0, 0);
     let (mut output, mut ends) = ([0; 4096], [0; 1024]);
-    while widths.len() < ROWS {
-        let (result, taken, _, ended) = reader.read_record(input, &mut output, &mut ends);
-        input = &input[taken..];
-        count += ended;
+    let mut is_ended = false;
+    while rows.len() < ROWS {
+        let (result, taken, written, ended) =
+            reader.read_record(if is_ended { &[] } else { input }, &mut output, &mut ends);
+        input = &input[if is_ended { 0 } else { taken }..];
+        for &end in &ends[..ended] {
+            row.cells += 1;
+            if end > before {
+                row.filled = row.cells;
+                let cell = before.checked_sub(offset).and_then(|from| output.get(from..end - offset));
+                row.has_numbers |= cell
+                    .and_then(|cell| std::str::from_utf8(cell).ok())
+                    .is_some_and(|cell| cell.trim().parse::<f64>().is_ok_and(f64::is_finite));
+            }
+            before = end;
+        }
+        offset += written;
         match result {
             ReadRecordResult::Record => {
-                widths.push(count);
-                count = 0;
+                rows.push(std::mem::replace(&mut row, NONE));
+                (offset, before) = (0, 0);
             }
-            ReadRecordResult::InputEmpty if whole || widths.is_empty() => {
-                // The end of the input ends the row.
-                let (result, _, _, ended) = reader.read_record(&[], &mut output, &mut ends);
-                if matches!(result, ReadRecordResult::Record) {
-                    widths.push(count + ended);
-                }
-                break;
-            }
+            // The end of the input ends the row.
+            ReadRecordResult::InputEmpty if !is_ended && (whole || rows.is_empty()) => is_ended = true,
             ReadRecordResult::InputEmpty | ReadRecordResult::End => break,
             ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
         }
     }
-    widths
+    rows
 }
 
 #[cfg(test)]
@@ -240,6 +285,12 @@ mod tests {
         assert_eq!(found(&format!("a;b\n{rows}")), (b';', 0, true, 0));
         assert_eq!(found(&format!("a;b;c\n{rows}")), (b';', 0, false, 0));
         assert_eq!(found("a,b\n1,2,3\n"), (b',', 0, false, 0));
+        // Filled up with empty cells, as spreadsheets write them.
+        let rows = "1,2,3,4,5\n".repeat(6);
+        let titles = ",,,,\nA title,,,,\nPlace:,here,,,\n";
+        assert_eq!(found(&format!("{titles}a,b,c,d,e\n{rows}")), (b',', 3, false, 0));
+        assert_eq!(found(&format!("a,,,,\n{rows}")), (b',', 0, false, 0));
+        assert_eq!(found(&format!("a,b,c,d,e\n1,,,,\n2,,,,\n{rows}")), (b',', 0, false, 0));
     }
 
     #[test]
@@ -249,6 +300,11 @@ mod tests {
         assert_eq!(format(b"[[1]]"), Format::Other("a JSON list of lists"));
         assert_eq!(format(b"[a],b\n"), Format::Csv);
         assert_eq!(format(b"PAR1"), Format::Parquet);
+        assert!(matches!(format(b"\xd0\xcf\x11\xe0\xa1\xb1"), Format::Other(kind) if kind.contains(".xls")));
+        assert_eq!(format(b"a,b\0\0\0\0"), Format::Other("a binary file of another program"));
+        assert_eq!(format(b"\n<!DOCTYPE HTML><p>a</p>"), Format::Other("a web page"));
+        assert_eq!(format(b"<?xml version=\"1.0\"?>"), Format::Other("XML"));
+        assert_eq!(format(b"<a>,b\n"), Format::Csv);
         assert_eq!(format(b"ARROW1\0\0"), Format::Arrow);
         assert_eq!(format(b"\xff\xff\xff\xff\x78\0\0\0"), Format::Arrow);
     }

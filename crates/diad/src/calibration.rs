@@ -93,12 +93,12 @@ impl Calibration {
         (1 + self.scores.len() - rank) as f64 / (1 + self.scores.len()) as f64
     }
 
-    /// The p-value: as it is counted, and beyond the highest score by a fitted tail.
+    /// The p-value: as it is counted, and beyond the highest score by a fitted tail, which never ends: it is above 0.
     pub fn p_value(&self, score: f32) -> PValue {
         let rank = self.rank(score);
         match self.tail.filter(|_| rank == self.scores.len()) {
             Some(tail) => {
-                let value = self.counted_at(rank) * tail.beyond(f64::from(score));
+                let value = (self.counted_at(rank) * tail.beyond(f64::from(score))).max(f64::MIN_POSITIVE);
                 PValue { value, is_fitted: true }
             }
             None => PValue { value: self.counted_at(rank), is_fitted: false },

@@ -199,6 +199,10 @@ mod tests {
                 "line 2 of t.jsonl is not a row (it is not an object); write one object on each line",
             ),
             (
+                "{\n \"a\":1\n}\n",
+                "line 1 of t.jsonl is not a row (the object goes on in the next line); write one object on each line",
+            ),
+            (
                 "{\"a\":1}\n{\"a\":\n",
                 "line 2 of t.jsonl is not a row (it is cut off); write one object on each line",
             ),
@@ -209,6 +213,16 @@ mod tests {
         ] {
             assert_eq!(read(text, &Selection::all()).unwrap_err().to_string(), message);
         }
+    }
+
+    #[test]
+    fn numbers_that_json_does_not_have_are_read_as_programs_write_them() {
+        let text =
+            "{\"a\":NaN,\"b\":\"NaN \\\"NaN\"}\n{\"a\":-Infinity,\"b\":\"x\"}\n{\"a\":1.5,\"b\":null}\n";
+        let table = read(text, &Selection::all()).unwrap();
+        let numbers = table.column(0);
+        assert!(numbers[0].is_nan() && numbers[1] == f64::NEG_INFINITY && numbers[2] == 1.5, "{numbers:?}");
+        assert_eq!(table.values(1).text(0), Some("NaN \"NaN"));
     }
 
     #[test]

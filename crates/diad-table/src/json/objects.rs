@@ -15,6 +15,34 @@ const LONGEST_NAME: usize = 256;
 /// Keys with objects that are remembered.
 const MOST_NESTED: usize = 100;
 
+/// JSON with the numbers that programs write though it has none for them: NaN, which is a missing value, and Infinity. Nothing if there
+/// are none.
+fn with_plain_numbers(text: &[u8]) -> Option<Vec<u8>> {
+    const WORDS: [(&[u8], &[u8]); 3] =
+        [(b"NaN", b"null"), (b"-Infinity", b"\"-inf\""), (b"Infinity", b"\"inf\"")];
+    let (mut plain, mut rest, mut quoted, mut found) = (Vec::with_capacity(text.len()), text, false, false);
+    while let Some((&byte, after)) = rest.split_first() {
+        let word = WORDS.iter().find(|(word, _)| !quoted && rest.starts_with(word));
+        rest = match (word, byte, after) {
+            (Some((word, number)), ..) => {
+                plain.extend_from_slice(number);
+                found = true;
+                &rest[word.len()..]
+            }
+            (None, b'\\', [next, behind @ ..]) if quoted => {
+                plain.extend([byte, *next]);
+                behind
+            }
+            _ => {
+                quoted ^= byte == b'"';
+                plain.push(byte);
+                after
+            }
+        };
+    }
+    found.then_some(plain)
+}
+
 /// The keys and values of an object, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Object(pub(super) Vec<(String, Value)>);
@@ -79,13 +107,21 @@ impl<R: BufRead> Objects<R> {
         if std::str::from_utf8(&text).is_err() {
             return Err(Error::NotUtf8 { path: self.path.clone(), line: self.line });
         }
-        let object: Object = serde_json::from_slice(&text).map_err(|error| {
-            self.bad(match error {
-                _ if error.is_data() => "it is not an object",
-                _ if error.is_eof() => "it is cut off",
-                _ => "it is not JSON",
-            })
-        })?;
+        let mut read = serde_json::from_slice::<Object>(&text);
+        if read.as_ref().is_err_and(serde_json::Error::is_syntax)
+            && let Some(text) = with_plain_numbers(&text)
+        {
+            read = serde_json::from_slice(&text);
+        }
+        let object = match read {
+            Ok(object) => object,
+            Err(error) if error.is_data() => return Err(self.bad("it is not an object")),
+            Err(error) if error.is_eof() && !self.listed && self.peek()?.is_some() => {
+                return Err(self.bad("the object goes on in the next line"));
+            }
+            Err(error) if error.is_eof() => return Err(self.bad("it is cut off")),
+            Err(_) => return Err(self.bad("it is not JSON")),
+        };
         Ok(Some(self.flattened(object)))
     }
 

@@ -55,6 +55,12 @@ fn stray_texts_become_gaps_and_codes_become_categories() {
         assert_eq!((read.read_as, read.stray_rows), (ReadAs::Numbers, extra.len() as u64), "{extra:?}");
         assert!(read.notation.stray);
     }
+    for words in [["Refused"; 2], ["n/k", "s.d."], ["continuous", "<1"]] {
+        let whole = (0..120).map(|i| (i % 12).to_string()).chain(words.map(str::to_owned));
+        assert_eq!(one(whole).read_as, ReadAs::Numbers, "{words:?}");
+    }
+    let grades = (0..120).map(|i| if i % 13 == 0 { "K".to_owned() } else { (i % 13).to_string() });
+    assert_eq!(one(grades).read_as, ReadAs::Texts);
     let codes = numbers(&["V57", "E909", "V58"]);
     assert_eq!((codes.read_as, codes.remarks), (ReadAs::Texts, vec![Remark::Codes]));
     assert_eq!(one(["1", "2", "many", "3", "2", "1", "1", "1"]).read_as, ReadAs::Texts);

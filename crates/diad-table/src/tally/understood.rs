@@ -95,7 +95,9 @@ impl Tally {
         let different = self.distinct.len();
         let many = different > MANY_NUMBERS || (different >= 8 && different as u64 * 3 >= numbers);
         let few_others = others * 5 <= told || (self.fractions && others * 2 < told);
-        let measured = many && !codes && few_others;
+        // A slip of the pen among numbers makes no categories of them.
+        let slips = others * 50 <= told || (others * 20 <= told && different >= 8);
+        let measured = (many && few_others || slips) && !codes;
         if !(measured || others == 0 && enough(numbers)) {
             let beside_codes = codes && self.codes > 0 && numbers * 2 > told;
             return self.texts(beside_codes.then_some(Remark::Codes));
