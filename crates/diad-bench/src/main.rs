@@ -31,6 +31,7 @@ use crate::guards::planted::PlantedRows;
 use crate::guards::raw::RawTables;
 use crate::guards::reasons::Reasons;
 use crate::guards::regressions::Regressions;
+use crate::guards::segments::SegmentsStudy;
 use crate::guards::small::Small;
 use crate::guards::speed::Speed;
 use crate::guards::unsupervised::Unsupervised;
@@ -55,6 +56,8 @@ enum Command {
     Alerts(Options<Alerts>),
     /// Drift: false alarms, and changes that are there.
     Drift(Options<DriftStudy>),
+    /// Baselines of segments: alarms, and time.
+    Segments(Options<SegmentsStudy>),
     /// Which row to label next, with an oracle.
     Next(Options<NextRows>),
     /// Made-up tables with known oddities: are they found, and for the right reason?
@@ -94,6 +97,7 @@ fn main() -> anyhow::Result<()> {
         Command::Regressions(options) => options.run(),
         Command::Alerts(options) => options.run(),
         Command::Drift(options) => options.run(),
+        Command::Segments(options) => options.run(),
         Command::Next(options) => options.run(),
         Command::Planted(options) => options.run(),
         Command::Reasons(options) => options.run(),

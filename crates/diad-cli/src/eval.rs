@@ -202,7 +202,7 @@ fn score_with(detector: &Detector, table: &Input, labels: &[Option<bool>]) -> Re
 /// Labels and scores of the labelled rows, and how many have no label.
 fn score_labelled(detector: &Detector, table: &Input, label: &str) -> Result<Scored> {
     if detector.encoder().columns().iter().any(|column| column.source() == label) {
-        let typed = output::typed(label).unwrap_or("and its name");
+        let typed = output::typed(label).unwrap_or_else(|| "and its name".to_owned());
         bail!(
             "the model was trained with column {} as a feature; train it again with --label {typed}",
             quoted(label)

@@ -31,6 +31,9 @@ pub struct Args {
     label: Option<String>,
     #[command(flatten)]
     columns: ColumnRoles,
+    /// A column of segments, such as machines or shops: numbers count by what is usual in theirs
+    #[arg(long, value_name = "COL")]
+    by: Option<String>,
     /// A folder for checkpoints; after an interruption, the same command resumes from there
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
@@ -47,11 +50,15 @@ Examples:
   diad fit table.parquet -o model.diad --label is_fraud --ignore id --ignore name
   diad fit table.csv.gz -o model.diad --categorical zip_code --numeric amount
   zcat table.csv.gz | diad fit - -o model.diad
+  diad fit sensors.csv -o model.diad --by machine
   diad fit table.csv -o model.diad --seed 1 --steps 4000
   diad fit huge.parquet -o model.diad --checkpoint progress
 
 Columns of text become categories, dates become month, weekday, hour and place in time, and missing values count as
 a value of their own. Columns that seem to identify rows are left out, with a note. diad inspect shows how each column is read.
+
+With --by, every segment has a baseline of its own, and what is known of a small one leans on all others. Columns are then called
+temperature for its machine: a number becomes what is as unusual among all segments as the number is in its own.
 
 With --checkpoint, an interrupted fit resumes when the same command is run again, and ends with the same model, bit for bit.
 The checkpoint is removed once the model is written. A checkpoint of another fit is refused.";
@@ -62,6 +69,7 @@ pub fn run(args: Args) -> Result<()> {
     let started = Instant::now();
     let input = Input::new(&args.table)?;
     let roles = args.columns.roles(args.label.as_deref());
+    let roles = args.by.iter().fold(roles, |roles, by| roles.by(by));
     let every = Duration::from_secs(args.checkpoint_every);
     let mut checkpoints = match &args.checkpoint {
         Some(folder) => Some(Checkpoints::new(folder)?.every(every)),

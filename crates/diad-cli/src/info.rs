@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use diad::Detector;
-use diad::table::printable;
+use diad::table::{printable, quoted};
 use serde_json::{Map, Value, json};
 
 use crate::args::Format;
@@ -60,6 +60,9 @@ fn text(detector: &Detector, model: &Path) -> Result<String> {
     }
     writeln!(text, "\nidentity {}", detector.identity()?)?;
     writeln!(text, "trained on {} rows and {} columns", detector.training_rows(), columns.len())?;
+    if let Some((column, count)) = detector.encoder().segments() {
+        writeln!(text, "numbers count by what is usual for each of {count} values of {}", quoted(column))?;
+    }
     if let Some(origin) = detector.origin() {
         writeln!(
             text,

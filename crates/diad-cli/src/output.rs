@@ -57,10 +57,16 @@ pub fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// A name from the data, if it can be typed in a shell without quoting.
-pub fn typed(name: &str) -> Option<&str> {
+/// A name from the data as it is typed in a shell, quoted where it has to be; nothing if it is long, or not easily typed.
+pub fn typed(name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-    ((1..=40).contains(&name.len()) && name.chars().all(plain)).then_some(name)
+    match name {
+        _ if !(1..=40).contains(&name.len()) || name.starts_with('-') => None,
+        _ if name.chars().all(plain) => Some(name.to_owned()),
+        // Between apostrophes, all but an apostrophe is itself.
+        _ if name.contains('\'') || printable(name) != name => None,
+        _ => Some(format!("'{name}'")),
+    }
 }
 
 /// Where a file will be written: a place in a folder that can be written to, and none of the `inputs`.
@@ -125,13 +131,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_names_are_typed_in_a_shell() {
+    fn names_are_quoted_for_a_shell_where_they_have_to_be() {
         let long = "a".repeat(40);
         for name in ["x", "T3", "mean_of.x", "0", long.as_str()] {
-            assert_eq!(typed(name), Some(name));
+            assert_eq!(typed(name).as_deref(), Some(name));
+        }
+        for name in ["a b", "a-b", "$(reboot)", "é", "~", "*", "\"x\"", "#", "a\\b"] {
+            assert_eq!(typed(name), Some(format!("'{name}'")));
         }
         let longer = "a".repeat(41);
-        for name in ["", "a b", "-o", "a-b", "';rm -r x;'", "$(reboot)", "é", "a\nb", "~", "*", &longer] {
+        for name in ["", "-o", "';rm -r x;'", "a\nb", "\u{202e}b", &longer] {
             assert_eq!(typed(name), None, "{name:?}");
         }
     }

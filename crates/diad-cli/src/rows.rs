@@ -31,7 +31,7 @@ pub fn score(detector: &Detector, table: &Input, label: Option<&str>) -> Result<
     if let Some(label) =
         label.filter(|&label| detector.encoder().columns().iter().any(|c| c.source() == label))
     {
-        let typed = output::typed(label).unwrap_or("and its name");
+        let typed = output::typed(label).unwrap_or_else(|| "and its name".to_owned());
         bail!(
             "the model was trained with column {} as a feature; train it again with --label {typed}",
             quoted(label)

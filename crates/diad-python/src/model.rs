@@ -57,7 +57,8 @@ impl Model {
     }
 
     fn sources(&self) -> impl Iterator<Item = &str> {
-        self.detector.encoder().columns().iter().map(Column::source)
+        let encoder = self.detector.encoder();
+        encoder.columns().iter().map(Column::source).chain(encoder.segments().map(|(column, _)| column))
     }
 
     /// Whether a table with these names is matched by position: it has as many columns as the training table, which had no names.
@@ -95,7 +96,7 @@ impl Model {
         preset: &str,
         settings: &Bound<'_, PyDict>,
         seed: u64,
-        roles: [Vec<Place>; 3],
+        roles: [Vec<Place>; 4],
         threads: Option<usize>,
         callback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Fitted> {
@@ -235,6 +236,12 @@ impl Model {
     fn plain(&self) -> bool {
         let plain = |name: &str| name.strip_prefix('x').is_some_and(|digits| digits.parse::<u32>().is_ok());
         self.sources().all(plain)
+    }
+
+    /// The column of segments, if numbers count by what is usual in theirs.
+    #[getter]
+    fn by(&self) -> Option<&str> {
+        self.detector.encoder().segments().map(|(column, _)| column)
     }
 
     /// For each column the model looks at, that of the table it comes from.

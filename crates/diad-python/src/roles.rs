@@ -34,8 +34,8 @@ impl Place {
     }
 }
 
-/// Columns to ignore, to take as categories and to take as numbers.
-pub fn of([ignored, categorical, numeric]: &[Vec<Place>; 3], names: &[String]) -> PyResult<Roles> {
+/// Columns to ignore, to take as categories, to take as numbers, and that of segments.
+pub fn of([ignored, categorical, numeric, by]: &[Vec<Place>; 4], names: &[String]) -> PyResult<Roles> {
     let mut roles = Roles::default();
     for place in ignored {
         roles = roles.ignore(place.name(names)?);
@@ -45,6 +45,9 @@ pub fn of([ignored, categorical, numeric]: &[Vec<Place>; 3], names: &[String]) -
     }
     for place in numeric {
         roles = roles.numeric(place.name(names)?);
+    }
+    for place in by {
+        roles = roles.by(place.name(names)?);
     }
     Ok(roles)
 }

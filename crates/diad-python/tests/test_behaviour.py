@@ -181,7 +181,7 @@ def test_settings_are_checked(plain, settings, kind, message):
 def test_every_setting_of_the_library_is_a_parameter():
     from diad._settings import NAMES
 
-    others = {"contamination", "preset", "random_state", "n_jobs", "verbose", "callback", "categorical", "numeric", "ignore"}
+    others = {"contamination", "preset", "random_state", "n_jobs", "verbose", "callback", "categorical", "numeric", "ignore", "by"}
     others |= {"feature_types", "exclude", "monotone_constraints"}
     assert set(diad.DIAD._get_param_names()) == {*NAMES, *others}
     for name in NAMES:

@@ -12,6 +12,7 @@ pub mod planted;
 pub mod raw;
 pub mod reasons;
 pub mod regressions;
+pub mod segments;
 pub mod small;
 pub mod speed;
 pub mod unsupervised;

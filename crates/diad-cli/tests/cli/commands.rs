@@ -278,3 +278,31 @@ fn tiny_settings_are_valid_alone() {
     let sentence = folder.diad(&[&["fit", "none.csv", "-o", "m.diad"], &TINY[..]].concat()).fails();
     assert!(sentence.contains("none.csv"), "{sentence}");
 }
+
+/// Every machine has a baseline of its own, which scores, reasons and the model file know of.
+#[test]
+fn numbers_count_by_their_segments() {
+    let folder = Folder::new();
+    let rows = (0..400).map(|i| {
+        let (machine, noise) = (i % 8, f64::from(i * 37 % 101) / 101.0);
+        format!("M{machine},{},{}\n", f64::from(machine) * 20.0 + noise, i * 53 % 97)
+    });
+    let table: String = std::iter::once("machine,heat,load\n".to_owned()).chain(rows).collect();
+    folder.write("t.csv", table);
+    folder.fit(&["t.csv", "-o", "m.diad", "--by", "machine"]).succeeds();
+    let info = folder.diad(&["info", "m.diad"]).succeeds();
+    assert!(info.contains("numbers count by what is usual for each of 8 values of \"machine\""), "{info}");
+    folder.write("new.csv", "machine,heat,load\nM1,20.5,40\nM1,100.5,40\nM5,100.5,40\nnew,60,40\n,60,40\n");
+    folder.diad(&["score", "m.diad", "new.csv", "-o", "s.csv"]).succeeds();
+    let found = scores(&folder.read_text("s.csv"));
+    assert!(found[1] > found[0] + 1.0 && found[1] > found[2] + 1.0, "{found:?}");
+    assert!((found[3] - found[4]).abs() < 1e-6, "{found:?}");
+    let said = folder.diad(&["explain", "m.diad", "new.csv", "--rows", "1"]).succeeds();
+    assert!(said.contains("heat for its machine = "), "{said}");
+    folder.write("without.csv", "heat,load\n20.5,40\n");
+    let error = folder.diad(&["score", "m.diad", "without.csv", "-o", "s.csv"]).fails();
+    assert!(error.contains("machine"), "{error}");
+    let error =
+        folder.diad(&["export", "m.diad", "--to", "sql", "--dialect", "duckdb", "-o", "s.sql"]).fails();
+    assert!(error.contains("fit it without --by"), "{error}");
+}

@@ -62,6 +62,7 @@ class Base(Alerting, Editing, Explaining):
     categorical: Columns
     numeric: Columns
     ignore: Columns
+    by: str | int | None
     feature_types: FeatureTypes | None
     exclude: Sequence[str | tuple[str | int, ...]]
     monotone_constraints: Sequence[int] | Mapping[str, int] | None
@@ -84,6 +85,7 @@ class Base(Alerting, Editing, Explaining):
         categorical: Columns = (),
         numeric: Columns = (),
         ignore: Columns = (),
+        by: str | int | None = None,
         feature_types: FeatureTypes | None = None,
         exclude: Sequence[str | tuple[str | int, ...]] = (),
         monotone_constraints: Sequence[int] | Mapping[str, int] | None = None,
@@ -165,10 +167,11 @@ class Base(Alerting, Editing, Explaining):
         return None if rows is None else np.bincount(rows, minlength=count).astype(float)
 
     def _roles(self) -> list[list[str | int]]:
-        """Columns to ignore, to take as categories and to take as numbers."""
+        """Columns to ignore, to take as categories, to take as numbers, and that of segments."""
         typed = typed_columns(self.feature_types)
         roles = ("ignore", "categorical", "numeric")
-        return [columns_of(getattr(self, role), role) + typed[role] for role in roles]
+        segments = [] if self.by is None else columns_of([self.by], "by")
+        return [*(columns_of(getattr(self, role), role) + typed[role] for role in roles), segments]
 
     def _take(self, model: Model, width: int, named: bool) -> None:
         for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_", "_edits", "_uncertainty"):

@@ -51,6 +51,9 @@ class DIAD(Base):
         out of it. One that cannot be pickled, such as a lambda, is not kept in a pickle.
     categorical, numeric, ignore : column names or places
         Columns to take as categories, to take as numbers, and to leave out. A place is a whole number; the first is 0.
+    by : column name or place
+        A column of segments, such as machines or shops: numbers count by what is usual in theirs, and columns are called "temperature
+        for its machine".
     feature_types : list or dictionary
         The same in InterpretML's words: "continuous", "nominal", "ordinal", "ignore" or "auto" for each column, or for those that are
         keys.

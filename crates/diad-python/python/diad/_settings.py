@@ -39,7 +39,7 @@ def documented(item: Documented) -> Documented:
 
 
 def restored(model: Model) -> dict[str, Any]:
-    """The parameters a model was fitted with: its preset, its seed, the settings that are not the preset's, and its share of alerts."""
+    """The parameters a model was fitted with: its preset, its seed, the settings that are not the preset's, and more."""
     found = {name.replace("-", "_"): value for name, value in model.settings}
     seed = int(found.pop("seed", "0"))
     presets: dict[str, dict[str, Any]] = {"default": {}, "paper": {}}
@@ -54,6 +54,8 @@ def restored(model: Model) -> dict[str, Any]:
         parameters["preset"] = preset
     if seed:
         parameters["random_state"] = seed
+    if model.by is not None:
+        parameters["by"] = model.by
     share = model.alert_share
     if share is not None and share <= _threshold.MOST_SHARE:
         parameters["contamination"] = share

@@ -119,6 +119,9 @@ pub struct Column {
     /// the medians of all parts may never come together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) typical: Option<f64>,
+    /// The column of the table, where that has another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) table_column: Option<String>,
     /// How its text is read; models of the first versions have one rule for all columns instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notation: Option<Notation>,
@@ -129,7 +132,7 @@ impl Column {
     pub fn source(&self) -> &str {
         match &self.kind {
             Kind::Time { column, .. } => column,
-            _ => &self.name,
+            _ => self.table_column.as_deref().unwrap_or(&self.name),
         }
     }
 

@@ -17,6 +17,7 @@ mod notes;
 mod odd;
 mod roles;
 mod scaler;
+mod segments;
 mod survey;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub(crate) use found::Found;
 pub use odd::{OddColumn, OddExample, Oddities, Oddity};
 pub use roles::Roles;
 pub(crate) use scaler::{Feature, Scaler, View};
+use segments::Segments;
 pub use survey::{LeftOut, Reason, Survey, Surveyed};
 
 /// Rows encoded at a time.
@@ -76,6 +78,9 @@ pub struct Encoder {
     /// Columns that were to be ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<String>,
+    /// What is usual in each segment, if numbers count by where they lie in theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    segments: Option<Segments>,
 }
 
 impl Encoder {
@@ -120,7 +125,10 @@ impl Encoder {
         survey: &Survey,
         scale: Scale,
     ) -> Result<(Self, Matrix)> {
-        let encoder = Self::of(survey, scale)?;
+        let mut encoder = match survey.by() {
+            Some(by) => Self::by_segments(source, survey, scale, by)?,
+            None => Self::of(survey, scale)?,
+        };
         tracing::info!(
             rows = survey.rows(),
             columns = encoder.columns.len(),
@@ -132,6 +140,7 @@ impl Encoder {
         let most = (cells / encoder.features.len()).clamp(2, MOST_ROWS);
         let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
+        encoder.learned();
         // What the first pass saw lies within [-1, 1]; anything else was not there then.
         if source.version() != survey.version()
             || matrix.rows() != rows.min(most)
@@ -173,7 +182,7 @@ impl Encoder {
             let scaled = numbered().filter(|(_, given)| given.asinh.is_some() && !given.is_date());
             features.extend(scaled.map(|(column, _)| Feature { column, view: View::Plain }));
         }
-        Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec() })
+        Ok(Self { columns, features, left_out, ignored: survey.ignored().to_vec(), segments: None })
     }
 
     /// The columns of the table that are features; of a column of times, each of its parts.
@@ -296,6 +305,13 @@ impl Encoder {
             && self.features.iter().all(known)
             && gaps == telling - columns
             && marks.is_some_and(|marks| marks.iter().all(|feature| feature.view == View::Missing))
+            && self.segments.as_ref().is_none_or(|segments| segments.is_valid(&self.columns))
+    }
+
+    /// The column of the table that says which segment a row belongs to, and how many segments there are, if numbers count by where they
+    /// lie in theirs.
+    pub fn segments(&self) -> Option<(&str, usize)> {
+        self.segments.as_ref().map(|segments| (segments.column(), segments.count()))
     }
 
     /// What to read from a table: the features, nothing else.
@@ -317,10 +333,12 @@ impl Encoder {
     fn selected(&self, otherwise: impl Fn(Selection, &Column) -> Selection) -> Selection {
         let mut sources: Vec<&str> = self.columns.iter().map(Column::source).collect();
         sources.dedup();
-        self.columns.iter().fold(Selection::only(sources), |selection, column| match &column.notation {
-            Some(notation) => selection.reading_by(column.source(), column.read_as(), notation.clone()),
-            None => otherwise(selection, column),
-        })
+        let selection =
+            self.columns.iter().fold(Selection::only(sources), |selection, column| match &column.notation {
+                Some(notation) => selection.reading_by(column.source(), column.read_as(), notation.clone()),
+                None => otherwise(selection, column),
+            });
+        selection.and_texts(self.segments.as_ref().map(Segments::column))
     }
 
     /// The values of the columns of a batch, found by name whatever their order: numbers, positions of categories, parts of times;
@@ -350,8 +368,12 @@ impl Encoder {
             let tells = index == 0 || self.columns[index - 1].source() != column.source();
             found::values_of((index, column, tells), batch.values(places[index]))
         };
-        let (columns, odd): (Vec<_>, Vec<_>) =
+        let (mut columns, odd): (Vec<_>, Vec<_>) =
             parallel::map_indices(places.len(), &found).into_iter().unzip();
+        if let Some(segments) = &self.segments {
+            let is_relative = |column: usize| matches!(batch.values(places[column]), Values::Encoded(_));
+            segments.apply(batch, &mut columns, is_relative)?;
+        }
         Ok(Found { columns, odd: odd.into_iter().flatten().collect() })
     }
 

@@ -15,12 +15,24 @@ pub struct Roles {
     pub(super) ignored: Vec<String>,
     pub(super) read_as: Vec<(String, ReadAs)>,
     pub(super) dates: Option<DateOrder>,
+    pub(super) by: Option<String>,
 }
 
 impl Roles {
     /// Leaves out a column.
     pub fn ignore(mut self, name: impl Into<String>) -> Self {
         self.ignored.push(name.into());
+        self
+    }
+
+    /// Numbers count by where they lie among those of rows with the same value in a column, such as one that names machines: each
+    /// segment has a baseline of its own. What is known of a small segment leans on all others.
+    pub fn by(mut self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        if !self.ignored.contains(&name) {
+            self.ignored.push(name.clone());
+        }
+        self.by = Some(name);
         self
     }
 

@@ -102,6 +102,24 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A column of segments that has only one value.
+    #[error(
+        "column {} has fewer than two different values, so there are no segments to tell apart",
+        quoted(column)
+    )]
+    OneSegment {
+        /// The column.
+        column: String,
+    },
+    /// More segments than are kept.
+    #[error(
+        "column {} has too many different values for a baseline of each; take one with fewer",
+        quoted(column)
+    )]
+    TooManySegments {
+        /// The column.
+        column: String,
+    },
     /// A score that cannot be exported.
     #[error("cannot export the model: {reason}")]
     Export {

@@ -30,6 +30,11 @@ impl Plan {
 /// Refuses what cannot be exported.
 fn refuse(detector: &Detector) -> Result<()> {
     let refused = |reason: &str| Err(Error::Export { reason: reason.to_owned() });
+    if detector.encoder().segments().is_some() {
+        return refused(
+            "its numbers count by what is usual in segments, of which an export would need a table; fit it without --by",
+        );
+    }
     if detector.model().shape.layers > 1 {
         return refused(
             "its trees look at other trees, so its score is not a sum of curves, grids and trees; train one with --layers 1",

@@ -20,8 +20,8 @@ use crate::score::additive::{Additive, Summand};
 use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
-    CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader, TIMES,
-    UNREADABLE_HEADER, VERSION, header_length, number, read_header, tensor_lengths,
+    CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader,
+    SEGMENTS, TIMES, UNREADABLE_HEADER, VERSION, header_length, number, read_header, tensor_lengths,
 };
 
 impl Detector {
@@ -148,7 +148,13 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
     let calibration = detector.kept_calibration();
     let calibrated = calibration.is_some() || !profile.usual.is_empty();
     let grouped = !profile.next.is_empty();
-    let required = [times.then_some(TIMES), grouped.then_some(GROUPS), calibrated.then_some(CALIBRATION)];
+    let segmented = detector.encoder().segments().is_some();
+    let required = [
+        times.then_some(TIMES),
+        grouped.then_some(GROUPS),
+        calibrated.then_some(CALIBRATION),
+        segmented.then_some(SEGMENTS),
+    ];
     let header = Header {
         requires: required.into_iter().flatten().map(str::to_owned).collect(),
         params: detector.params().clone(),

@@ -44,6 +44,8 @@ pub struct Survey {
     ignored: Vec<String>,
     /// What the reader has to say of the table.
     said: Vec<String>,
+    /// The column that says which segment a row belongs to.
+    by: Option<String>,
     /// What tells whether the source has changed since.
     version: Option<Version>,
 }
@@ -89,6 +91,23 @@ impl Survey {
     /// What the source had to say of whether it has changed, before it was looked through.
     pub(super) fn version(&self) -> Option<Version> {
         self.version
+    }
+
+    /// The column that says which segment a row belongs to.
+    pub(super) fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+
+    /// The same columns, with the numbers that another survey has of some of them.
+    pub(super) fn with_numbers_of(&self, other: &Self) -> Self {
+        let mut survey = self.clone();
+        for column in &mut survey.columns {
+            if let Some(found) = other.columns.iter().find(|found| found.name == column.name) {
+                (column.min, column.max) = (found.min, found.max);
+                column.sample.clone_from(&found.sample);
+            }
+        }
+        survey
     }
 
     /// Number of rows.
@@ -201,6 +220,7 @@ impl Pass {
             seen.finish(sample.column(index), rows, asked, understood, unnamed)
         };
         let columns = self.columns.into_iter().zip(understood).enumerate().map(column).collect();
-        Survey { rows, columns, ignored: roles.ignored.clone(), said: about.notes, version }
+        let (ignored, by) = (roles.ignored.clone(), roles.by.clone());
+        Survey { rows, columns, ignored, said: about.notes, by, version }
     }
 }

@@ -157,6 +157,6 @@ impl Surveyed {
         let asinh = if is_date { find_asinh(&values) } else { None };
         let used = min < max && !(is_date && scale == Scale::Linear);
         let notation = self.notation();
-        used.then_some(Column { name, kind, min, max, asinh, gaps, typical, notation })
+        used.then_some(Column { name, kind, min, max, asinh, gaps, typical, notation, table_column: None })
     }
 }
