@@ -1,6 +1,6 @@
 //! Columns computed from columns, in stages: a stage may look at what the one before it has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
 
@@ -11,6 +11,8 @@ pub type Col = usize;
 #[derive(Debug, Default)]
 pub struct Sheet {
     columns: Vec<Made>,
+    /// How many there are of each letter.
+    numbers: BTreeMap<char, usize>,
 }
 
 #[derive(Debug)]
@@ -25,7 +27,9 @@ impl Sheet {
     /// A column whose name starts with a letter, computed no earlier than in a stage.
     pub fn add(&mut self, letter: char, least: usize, uses: &[Col], text: String) -> Col {
         let stage = uses.iter().map(|&used| self.columns[used].stage + 1).max().unwrap_or(1).max(least);
-        let name = format!("{letter}{}", self.columns.len());
+        let same = self.numbers.entry(letter).or_default();
+        *same += 1;
+        let name = format!("{letter}{same}");
         self.columns.push(Made { name, text, uses: uses.to_vec(), stage });
         self.columns.len() - 1
     }
