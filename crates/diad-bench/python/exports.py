@@ -3,12 +3,15 @@
     python exports.py parity --diad target/release/diad [--rows 1000000]
     python exports.py speed --diad target/release/diad
 
-need duckdb, numpy, onnxruntime and pyarrow; speed also interpret-core, ebm2onnx and onnx; parity uses PostgreSQL where it is installed.
+need duckdb, numpy, onnxruntime and pyarrow; speed also interpret-core, ebm2onnx and onnx; parity uses PostgreSQL where it is installed and
+Spark where pyspark and Java are.
 """
 
 import argparse
+import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,29 +25,35 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "tests/exports"))
 import engines  # noqa: E402
 import models  # noqa: E402
 
-# SQLite and PostgreSQL take seconds for a thousand rows.
-FEWER = {"sqlite": 50, "postgres": 50}
+ENGINES = {
+    "onnx": lambda: True,
+    "duckdb": lambda: True,
+    "sqlite": lambda: True,
+    "postgres": engines.Postgres.programs,
+    "spark": lambda: importlib.util.find_spec("pyspark") and shutil.which("java"),
+}
 
 
 def parity(diad, rows, folder):
     """The largest difference of any score, relative to the score or to 1, by model and engine: from tables and from `--exact`."""
     print("| model | engine | rows | from tables | from `--exact` | ranks that differ |\n|---|---|---:|---:|---:|---:|")
+    there = [engine for engine, is_there in ENGINES.items() if is_there()]
     for kind in models.KINDS:
         model, table, scores = models.make(kind, folder, diad), folder / "new.parquet", folder / "scores.parquet"
         whole = models.table(kind, rows, 7, new=True)
-        for engine in ["onnx", "duckdb", "sqlite", *(["postgres"] if engines.Postgres.programs() else [])]:
-            given = whole.slice(0, rows // FEWER.get(engine, 1))
-            pq.write_table(given, table)
+        pq.write_table(whole, table)
+        ways = []
+        for more in (["--exact"], []):
+            subprocess.run([diad, "score", model, table, *more, "-o", scores], check=True, capture_output=True)
+            ways.append(pq.read_table(scores)["score"].to_numpy().astype(float))
+        for engine in there:
             found = score(diad, engine, model, table, folder)
-            off = []
-            for more in (["--exact"], []):
-                subprocess.run([diad, "score", model, table, *more, "-o", scores], check=True, capture_output=True)
-                known = pq.read_table(scores)["score"].to_numpy().astype(float)
-                off.append((np.abs(found - known) / np.maximum(1, np.abs(known))).max())
+            off = [(np.abs(found - known) / np.maximum(1, np.abs(known))).max() for known in ways]
+            known = ways[1]
             # Rows in the order of the export: where the known score falls, by how much more than both may be off.
             ordered = known[np.argsort(found, kind="stable")]
             falls = (ordered[:-1] - ordered[1:]) / np.maximum(1, np.abs(ordered[:-1])) > 2e-5
-            print(f"| {kind} | {engine} | {given.num_rows:,} | {off[1]:.1e} | {off[0]:.1e} | {falls.sum()} |", flush=True)
+            print(f"| {kind} | {engine} | {len(found):,} | {off[1]:.1e} | {off[0]:.1e} | {falls.sum()} |", flush=True)
 
 
 def score(diad, engine, model, table, folder):

@@ -219,7 +219,9 @@ impl Dialect {
     /// A number, or the end of a range that it lies beyond.
     pub(super) fn within(self, number: &str, [low, high]: [f64; 2]) -> String {
         let [least, most] = if self == Sqlite { ["min", "max"] } else { ["least", "greatest"] };
-        format!("{least}({most}({number},{}),{})", exactly(low), exactly(high))
+        // Whole numbers are short, and what is compared with them is none.
+        let end = |end: f64| if end.abs() == 1.0 { end.to_string() } else { exactly(end) };
+        format!("{least}({most}({number},{}),{})", end(low), end(high))
     }
 
     /// A stage of the statement that is computed before the next one looks at it, so that no expression is repeated.

@@ -1,21 +1,31 @@
 //! Curves, grids and trees as expressions.
 
 use super::dialect::Dialect;
-use super::places::Place;
+use super::places::{self, Place};
 use super::sheet::{Col, Sheet, minus, number, plus, within};
 use super::tables::Palette;
-use crate::export::plan::{Curve, Grid, Tree};
+use crate::export::plan::{Curve, Grid, Side, Tree};
 
-/// How far all that is rounded of a kind (curves, grids, trees) is from what it was, as the standard deviation of the sum.
-const ROUNDING: f64 = 2e-7;
-/// How far splits of trees may be off.
-const SPLIT: f64 = 2e-7;
+/// How far all that is rounded of a kind (curves, grids, trees, their splits) may be from what it was, as the standard deviation of
+/// the sum: the first for models of few columns, the second where a tenth of a digit counts ten thousand times. Five times the
+/// most of all four is half of what an export may be off.
+const ROUNDING: [f64; 2] = [2e-7, 5e-7];
+/// Numbers need not be closer than this while their sum is not too far off.
+const CLOSE: f64 = 7.5e-8;
+/// Between its places a curve is a mean of two values and a grid of four, which is off by less than they are.
+const MEAN_OF_TWO: f64 = 1.2;
+const MEAN_OF_FOUR: f64 = 1.5;
+/// One digit less is worth so much more error.
+const DIGIT: f64 = 1.3;
+/// Significant digits of a step.
+const STEP_DIGITS: usize = 4;
 /// Significant digits of what goes on without end.
 const DIGITS: usize = 9;
 
-/// How far each of so many numbers may be off, evenly and independently, for their sum to be off by [`ROUNDING`].
+/// How far each of so many numbers may be off, evenly and independently.
 pub fn share(count: usize) -> f64 {
-    ROUNDING * (3.0 / count.max(1) as f64).sqrt()
+    let spread = (count.max(1) as f64 / 3.0).sqrt();
+    (CLOSE * spread).clamp(ROUNDING[0], ROUNDING[1]) / spread
 }
 
 /// Values as whole steps above the least of them.
@@ -27,15 +37,18 @@ struct Steps {
 }
 
 impl Steps {
-    /// With each value within `error`: as many digits as that takes, and steps as small as these allow.
+    /// With each value within `error`, or a little more if it saves a digit: as many digits as that takes, and steps as small as
+    /// these allow.
     fn of(values: &[f64], error: f64) -> Self {
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (least, most) =
             values.iter().fold(ends, |(least, most), &value| (least.min(value), most.max(value)));
-        let steps = ((most - least) / (2.0 * error)).ceil().max(1.0);
-        let width = steps.log10().floor() as usize + 1;
-        let step = ((most - least) / (10f64.powi(width as i32) - 1.0)).max(f64::MIN_POSITIVE);
-        let step = number(step, DIGITS).parse().unwrap_or(step);
+        let steps = ((most - least) / (2.0 * DIGIT * error)).max(1.0);
+        let width = (steps + 1.0).log10().ceil() as usize;
+        let most_steps = 10f64.powi(width as i32) - 1.0;
+        // Rounded up, so that the largest has no more digits.
+        let step = number((most - least) / most_steps * (1.0 + 1e-3), STEP_DIGITS);
+        let step = step.parse::<f64>().unwrap_or_default().max(f64::MIN_POSITIVE);
         let numbers = values.iter().map(|value| ((value - least) / step).round() as u64).collect();
         Self { numbers, width, step, least }
     }
@@ -47,6 +60,8 @@ pub struct Found<'a> {
     shares: Vec<Col>,
     /// Where the second row of a grid begins.
     across: usize,
+    /// Whether it has sides on which nodes share places.
+    steep: bool,
     step: f64,
     least: f64,
     ends: Option<(&'a Curve, Col)>,
@@ -65,27 +80,30 @@ pub fn look_up_curve<'a>(
     dialect: Dialect,
     sheet: &mut Sheet,
 ) -> Found<'a> {
-    let Steps { mut numbers, width, step, least } = Steps::of(&curve.values, error);
-    // Behind the last node there is one more, of which nothing is taken.
-    numbers.push(0);
+    let Steps { numbers, width, step, least } = Steps::of(&curve.values, error * MEAN_OF_TWO);
     let uses: Vec<Col> = place.cell.into_iter().collect();
     let start = place.cell.map_or("0", |cell| sheet.name(cell)).to_owned();
     let piece = sheet.add('g', stage, &uses, dialect.rows(&numbers, &[width], &start, 2));
     let ends = (curve.beyond != [0.0; 2]).then_some((curve, x));
-    Found { piece: Piece::Digits(piece, width), shares: vec![place.share], across: 0, step, least, ends }
+    let (piece, shares) = (Piece::Digits(piece, width), vec![place.share]);
+    Found { piece, shares, across: 0, steep: false, step, least, ends }
 }
 
 /// Looks a grid of so many places across up, within `error`.
 pub fn look_up_grid(
-    (grid, across, error): (&Grid, usize, f64),
+    (grid, sides, error): (&Grid, [&Side; 2], f64),
     places: [Place; 2],
     stage: usize,
     dialect: Dialect,
     sheet: &mut Sheet,
 ) -> Found<'static> {
-    let Steps { mut numbers, width, step, least } = Steps::of(&grid.values, error);
-    // Behind the last row there is another, of which nothing is taken.
-    numbers.extend(vec![numbers[numbers.len() - 1]; across + 1]);
+    let across = sides[1].places();
+    let Steps { mut numbers, width, step, least } = Steps::of(&grid.values, error * MEAN_OF_FOUR);
+    // The cell may be that of the last place: behind the last row there is another, of which nothing is taken.
+    let steep = sides.iter().any(|side| places::distinct(side).is_some());
+    if steep {
+        numbers.extend(vec![numbers[numbers.len() - 1]; across + 1]);
+    }
     let uses: Vec<Col> = places.iter().filter_map(|place| place.cell).collect();
     let name = |place: &Place| place.cell.map(|cell| sheet.name(cell).to_owned());
     let start = match (name(&places[0]), name(&places[1])) {
@@ -105,7 +123,8 @@ pub fn look_up_grid(
             Piece::Digits(sheet.add('g', stage, &uses, text), width)
         }
     };
-    Found { piece, shares: places.map(|place| place.share).to_vec(), across, step, least, ends: None }
+    let shares = places.map(|place| place.share).to_vec();
+    Found { piece, shares, across, steep, step, least, ends: None }
 }
 
 impl Found<'_> {
@@ -121,21 +140,25 @@ impl Found<'_> {
     /// Its value, as a number and something that is added.
     pub fn text(&self, dialect: Dialect, sheet: &Sheet) -> (f64, String) {
         let value = |index: usize| match &self.piece {
-            Piece::Digits(piece, width) => dialect.field(sheet.name(*piece), &[*width], (index, 0)),
+            Piece::Digits(piece, width) => dialect.factor(sheet.name(*piece), *width, index),
             Piece::Codes(piece, column, palette) => {
                 dialect.coded(palette, sheet.name(*column), sheet.name(*piece), index)
             }
         };
         let between = |share: Col, [low, high]: [String; 2]| {
             let f = sheet.name(share);
-            format!("((1e0-{f})*{low}+{f}*{high})")
+            match (dialect, self.steep) {
+                // Along a side of steps the share is nearly always 0.
+                (Dialect::Sqlite, true) => format!("((1-{f})*{low}+iif({f},{f}*{high},0))"),
+                _ => format!("((1-{f})*{low}+{f}*{high})"),
+            }
         };
         let row = |start: usize, share: Col| between(share, [value(start), value(start + 1)]);
         let inner = match self.shares[..] {
             [first, second] => between(first, [row(0, second), row(self.across, second)]),
             _ => row(0, self.shares[0]),
         };
-        let mut text = format!("+{}*{inner}", number(self.step, DIGITS));
+        let mut text = format!("+{}*{inner}", number(self.step, STEP_DIGITS));
         if let Some((curve, x)) = self.ends {
             let (x, last) = (sheet.name(x), curve.nodes.len() - 1);
             let beyond = [
@@ -151,22 +174,25 @@ impl Found<'_> {
     }
 }
 
-/// The splits of a tree.
+/// The splits of a tree, within `error` for the tree.
 pub fn splits(
-    tree: &Tree,
+    (tree, error): (&Tree, f64),
     cut: impl Fn(usize) -> Col,
     stage: usize,
     dialect: Dialect,
     sheet: &mut Sheet,
 ) -> Vec<Col> {
+    let size: f64 = tree.coefficients.iter().skip(1).map(|coefficient| coefficient.abs()).sum();
+    // The slope of a split is at most √2, and what its threshold and its steepness are off add up.
+    let error = (error / size / 3.0).clamp(1e-9, 1e-3);
     let parameters = tree.thresholds.iter().zip(&tree.steepness).enumerate();
     let made = parameters.map(|(k, (threshold, steepness))| {
         let x = cut(tree.features[k % 2]);
-        let threshold = minus(&within(*threshold, SPLIT / steepness.abs()));
-        let text = format!("({}{threshold})*{}", sheet.name(x), within(*steepness, SPLIT));
+        let threshold = minus(&within(*threshold, error / steepness.abs()));
+        let text = format!("({}{threshold})*{}", sheet.name(x), within(*steepness, error * steepness.abs()));
         let z = sheet.add('z', stage, &[x], dialect.within(&text, [-1.0, 1.0]));
         let name = sheet.name(z);
-        let text = format!("{name}*sqrt(2e0-{name}*{name})");
+        let text = format!("{name}*sqrt(2-{name}*{name})");
         sheet.add('a', stage + 1, &[z], text)
     });
     made.collect()
@@ -174,8 +200,7 @@ pub fn splits(
 
 /// The polynomial of a tree, as a number and something that is added, with coefficients within `error`.
 pub fn polynomial(tree: &Tree, splits: &[&str], error: f64) -> (f64, String) {
-    // A step is a power of ten, so that coefficients are whole numbers.
-    let step = 10f64.powf((2.0 * error).log10().floor());
+    let step = number(2.0 * error, 2).parse::<f64>().unwrap_or(error);
     let whole: Vec<i64> = tree.coefficients.iter().map(|c| (c / step).round() as i64).collect();
     // What is added to the first coefficient of some, if it is not nothing.
     fn rest(whole: &[i64], splits: &[&str]) -> String {
@@ -190,7 +215,7 @@ pub fn polynomial(tree: &Tree, splits: &[&str], error: f64) -> (f64, String) {
         }
     }
     let text = rest(&whole, splits);
-    let text = if text.is_empty() { text } else { format!("+{}*({})", number(step, 1), &text) };
+    let text = if text.is_empty() { text } else { format!("+{}*({})", number(step, 2), &text) };
     (whole[0] as f64 * step, text)
 }
 
@@ -205,7 +230,7 @@ mod tests {
             let coefficients = coefficients.to_vec();
             Tree { features: [0, 1], thresholds: none(), steepness: none(), coefficients }
         };
-        let text = |coefficients: &[f64]| polynomial(&tree(coefficients), &["a", "b"], 0.6).1;
+        let text = |coefficients: &[f64]| polynomial(&tree(coefficients), &["a", "b"], 0.5).1;
         assert_eq!(text(&[5.0, -2.0, 3.0, 4.0]), "+1e0*(-2*a+b*(3+4*a))");
         assert_eq!(text(&[5.0, 0.0, 0.0, -4.0]), "+1e0*(+b*(-4*a))");
         assert_eq!(text(&[5.0, 0.0, 7.0, 0.0]), "+1e0*(+7*b)");

@@ -238,8 +238,8 @@ struct Writer<'a> {
     /// Features cut to [-1, 1].
     cut: Vec<Col>,
     places: Places<'a>,
-    /// How far values of curves, of grids and coefficients of trees may be off.
-    errors: [f64; 3],
+    /// How far values of curves, of grids, coefficients of trees and what a split does may be off.
+    errors: [f64; 4],
     /// Columns that a stage may have beside those that are carried on.
     room: usize,
 }
@@ -259,6 +259,7 @@ impl<'a> Writer<'a> {
             count(|term| term.curves.len()),
             count(|term| term.grids.len()),
             count(|term| term.trees.iter().map(|tree| tree.coefficients.len()).sum()),
+            count(|term| term.trees.iter().map(|tree| tree.thresholds.len()).sum()),
         ];
         let cut = features.x.iter().zip(&plan.features).map(|(&x, feature)| {
             if matches!(feature, Feature::Number { .. }) {
@@ -271,7 +272,7 @@ impl<'a> Writer<'a> {
         let mut places = Places::default();
         plan.sides.iter().for_each(|side| places.side(side));
         for term in &plan.terms {
-            // Half of what a curve may be off is for its nodes, half for its values.
+            // Beside what the values of a curve are off, its nodes hardly matter: each is so for few rows.
             term.curves.iter().for_each(|curve| places.curve(curve, errors[0] / 2.0));
             if apart {
                 term.moved.iter().for_each(|curve| places.curve(curve, CONTRIBUTION / 2.0));
@@ -329,21 +330,22 @@ impl<'a> Writer<'a> {
 
     /// The functions of a term: how many columns each needs, and what makes them in a stage.
     fn functions<'b>(&'b self, term: &'a Term) -> impl Iterator<Item = (usize, Make<'a, 'b>)> + use<'a, 'b> {
-        let curves = term.curves.iter().map(|curve| self.curve(curve, self.errors[0] / 2.0));
+        let curves = term.curves.iter().map(|curve| self.curve(curve, self.errors[0]));
         let grids = term.grids.iter().map(move |grid| -> (usize, Make<'a, 'b>) {
             let sides = grid.sides.map(|side| &self.plan.sides[side]);
             let places = sides.map(|side| self.places.of_side(side));
             let make = move |stage: usize, sheet: &mut Sheet| {
-                let grid = (grid, sides[1].places(), self.errors[1]);
+                let grid = (grid, sides, self.errors[1]);
                 Ready::Found(functions::look_up_grid(grid, places, stage + 1, self.dialect, sheet))
             };
             (2, Box::new(make))
         });
         let trees = term.trees.iter().map(move |tree| -> (usize, Make<'a, 'b>) {
+            let split = (tree, self.errors[3]);
             let make = move |stage: usize, sheet: &mut Sheet| {
                 Ready::Tree(
                     tree,
-                    functions::splits(tree, |feature| self.cut[feature], stage, self.dialect, sheet),
+                    functions::splits(split, |feature| self.cut[feature], stage, self.dialect, sheet),
                 )
             };
             (tree.thresholds.len(), Box::new(make))

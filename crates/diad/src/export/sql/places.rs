@@ -10,8 +10,10 @@ const PLACE: f64 = 2e-7;
 const MOST_DIGITS: usize = 15;
 /// Most bins in which the cell is looked for.
 const MOST_BINS: usize = 1024;
+/// How much further off a function may be at single nodes.
+const FEW_NODES: f64 = 4.0;
 /// What a comparison weighs against characters, in time and in length.
-const COMPARISON: usize = 60;
+const COMPARISON: usize = 50;
 
 /// Where a feature is: the cell, if there are several, and the share of the next node.
 #[derive(Debug, Clone, Copy)]
@@ -90,15 +92,19 @@ impl<'a> Places<'a> {
 }
 
 /// The places of a side, if some nodes share one.
-fn distinct(side: &Side) -> Option<&[u32]> {
+pub fn distinct(side: &Side) -> Option<&[u32]> {
     (side.places() < side.nodes.len()).then_some(&side.places[..])
 }
 
-/// How far every node may be off for a function that is linear between them to be off by no more than `error`.
+/// How far every node may be off for a function that is linear between them to be off by `error`: at the nodes as a whole, and at
+/// none of them by more than [`FEW_NODES`] times that.
 fn slack(nodes: &[f64], values: &[f64], error: f64) -> f64 {
     let slopes: Vec<f64> =
         nodes.windows(2).zip(values.windows(2)).map(|(n, v)| (v[1] - v[0]) / (n[1] - n[0])).collect();
-    slopes.windows(2).map(|two| error / (two[1] - two[0]).abs()).fold(f64::INFINITY, f64::min)
+    let bends: Vec<f64> = slopes.windows(2).map(|two| (two[1] - two[0]).abs()).collect();
+    let usual = (bends.iter().map(|bend| bend * bend).sum::<f64>() / bends.len().max(1) as f64).sqrt();
+    let most = bends.iter().copied().fold(0.0, f64::max);
+    (error / usual).min(FEW_NODES * error / most)
 }
 
 /// Nodes as whole numbers from 0 on, of so many digits, and how many of them a unit has. The largest number of these digits is
@@ -117,10 +123,12 @@ fn whole(nodes: &Nodes) -> (Vec<u64>, usize, f64) {
     (1..MOST_DIGITS).map(made).find(fits).unwrap_or_else(|| made(MOST_DIGITS))
 }
 
-/// Equal bins, for each the last node at or before its start, and the most nodes that begin in one of them or just after.
-fn bins(numbers: &[u64], count: usize) -> (Vec<u64>, usize) {
+/// Equal bins, for each the last node at or before its start, and the most nodes that begin in one of them or just after. Behind
+/// the last node no cell begins, unless it has a place of its own.
+fn bins(numbers: &[u64], count: usize, behind: bool) -> (Vec<u64>, usize) {
     let width = numbers[numbers.len() - 1] as f64 / count as f64;
-    let until = |edge: f64| numbers.partition_point(|&node| node as f64 <= edge);
+    let begins = &numbers[..numbers.len() - usize::from(!behind)];
+    let until = |edge: f64| begins.partition_point(|&node| node as f64 <= edge);
     let starts = (0..=count).map(|bin| until(bin as f64 * width) - 1);
     let starts: Vec<u64> = starts.map(|start| start as u64).collect();
     let ends = (0..=count).map(|bin| until((bin + 1) as f64 * width + 1.0) - 1);
@@ -140,13 +148,14 @@ fn find(nodes: &Nodes, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
     }
     let scaled = sheet.add('u', 1, &[x], format!("{from_low}*{}", number(scale, 17)));
     let cost = |count: usize| {
-        let (starts, steps) = bins(&numbers, count);
-        let digits = if count == 1 { 0 } else { starts.len() * starts[count].to_string().len() };
+        let (starts, steps) = bins(&numbers, count, nodes.places.is_some());
+        let digits = if count == 1 { 0 } else { starts.len() * starts[starts.len() - 1].to_string().len() };
         digits + steps * COMPARISON
     };
     let counts = (0..).map(|power| 1 << power).take_while(|count| *count <= MOST_BINS);
     let count = counts.min_by_key(|&count| cost(count)).unwrap_or(1);
-    let (starts, steps) = bins(&numbers, count);
+    let (starts, steps) = bins(&numbers, count, nodes.places.is_some());
+    let widest = starts[starts.len() - 1].to_string().len();
     // Nodes with their places. Behind the last are some that no feature reaches.
     let widths = match nodes.places {
         Some(places) => vec![width, places[last].to_string().len()],
@@ -159,10 +168,8 @@ fn find(nodes: &Nodes, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
     }
     let u = sheet.name(scaled).to_owned();
     let start = (count > 1).then(|| {
-        let bin = dialect.whole(&format!("floor({u}*{})", exactly(count as f64 / numbers[last] as f64)));
-        let width = starts[count].to_string().len();
-        let piece = dialect.rows(&starts, &[width], &bin, 1);
-        let text = dialect.field(&format!("({piece})"), &[width], (0, 0));
+        let bin = dialect.whole(&format!("floor({u}*{})", number(count as f64 / numbers[last] as f64, 12)));
+        let text = dialect.single_row(&starts, widest, &bin);
         sheet.add('b', 1, &[scaled], text)
     });
     let from = start.map_or_else(|| "0".to_owned(), |start| sheet.name(start).to_owned());
@@ -170,7 +177,7 @@ fn find(nodes: &Nodes, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
     let around = sheet.add('p', 1, &uses, dialect.rows(&rows, &widths, &from, steps + 2));
     let name = sheet.name(around).to_owned();
     let cases: String = (0..steps)
-        .map(|step| format!("WHEN {u}<{} THEN {step} ", dialect.field(&name, &widths, (step + 1, 0))))
+        .map(|step| format!("WHEN {u}<{} THEN {step} ", dialect.whole_field(&name, &widths, (step + 1, 0))))
         .collect();
     let text = if steps == 0 { "0".to_owned() } else { format!("CASE {cases}ELSE {steps} END") };
     let step = sheet.add('j', 1, &[scaled, around], text);
@@ -181,7 +188,7 @@ fn find(nodes: &Nodes, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
     let share = format!("({u}-{before})/({after}-{before})");
     let (cell, share) = match nodes.places {
         None => (format!("{from}+{}", sheet.name(step)), share),
-        Some(_) => (field(0, 1), format!("({}-{})*{share}", field(1, 1), field(0, 1))),
+        Some(_) => (dialect.whole_field(sheet.name(two), &widths, (0, 1)), format!("({}-{})*{share}", field(1, 1), field(0, 1))),
     };
     let uses = if nodes.places.is_some() { vec![two] } else { uses.into_iter().chain([step]).collect() };
     let cell = sheet.add('i', 1, &uses, cell);
@@ -200,14 +207,14 @@ mod tests {
         let (numbers, width, scale) = whole(&nodes);
         assert!(width <= MOST_DIGITS && numbers[199] < 10u64.pow(width as u32) - 1);
         for count in [1, 8, 128, 1024] {
-            let (starts, steps) = bins(&numbers, count);
+            let (starts, steps) = bins(&numbers, count, nodes.places.is_some());
             let beside = at.iter().flat_map(|&x| [x, x.next_up(), x.next_down()]);
             for x in beside.chain((0..1000).map(|k| f64::from(k) / 500.0 - 1.0)) {
                 let u = (x.clamp(-1.0, 1.0) + 1.0) * scale;
                 let start = starts[(u * (count as f64 / numbers[199] as f64)).floor() as usize] as usize;
                 let next = |step: usize| numbers.get(start + step).copied().unwrap_or(u64::MAX) as f64;
                 let cell = start + (0..steps).find(|step| u < next(step + 1)).unwrap_or(steps);
-                let wanted = numbers.partition_point(|&node| node as f64 <= u) - 1;
+                let wanted = numbers[..199].partition_point(|&node| node as f64 <= u) - 1;
                 // On the edge of a bin it may be the cell beside, to which the line goes on.
                 let edge = (u - numbers[wanted] as f64).abs() < 1.0;
                 assert!(cell == wanted || edge && cell.abs_diff(wanted) == 1, "{count}: {x}, {cell}, {wanted}");

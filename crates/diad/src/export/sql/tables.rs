@@ -38,17 +38,50 @@ impl Dialect {
         }
     }
 
-    /// A field of a row of a piece of rows.
+    /// A field of a row of a piece of rows, where it is added or multiplied.
     pub fn field(self, piece: &str, widths: &[usize], (row, field): (usize, usize)) -> String {
         let width = widths[field];
         let at = row * widths.iter().sum::<usize>() + widths[..field].iter().sum::<usize>();
-        let kind = match self {
-            Postgres => return format!("{piece}[{}]", row * widths.len() + field + 1),
-            Bigquery => "INT64",
-            _ if width > 9 => "BIGINT",
-            _ => "INTEGER",
-        };
-        format!("CAST({} AS {kind})", self.part_of_text(piece, &(at + 1).to_string(), width))
+        match self {
+            Postgres => format!("{piece}[{}]", row * widths.len() + field + 1),
+            _ => self.digits(&self.part_of_text(piece, &(at + 1).to_string(), width), width),
+        }
+    }
+
+    /// The same where it is compared or is a number of its own.
+    pub fn whole_field(self, piece: &str, widths: &[usize], place: (usize, usize)) -> String {
+        let field = self.field(piece, widths, place);
+        if self == Sqlite { format!("{field}+0") } else { field }
+    }
+
+    /// The same where it is multiplied by a floating-point number.
+    pub fn factor(self, piece: &str, width: usize, row: usize) -> String {
+        match self {
+            Tsql => self.part_of_text(piece, &(row * width + 1).to_string(), width),
+            _ => self.field(piece, &[width], (row, 0)),
+        }
+    }
+
+    /// Of rows with one number of so many digits each, that of the row `at`.
+    pub fn single_row(self, numbers: &[u64], width: usize, at: &str) -> String {
+        let piece = self.rows(numbers, &[width], at, 1);
+        match self {
+            Postgres => format!("({piece})[1]"),
+            Sqlite => format!("{piece}+0"),
+            _ => self.digits(&piece, width),
+        }
+    }
+
+    /// Digits as a number. In SQLite a text is one wherever numbers are reckoned with.
+    fn digits(self, text: &str, width: usize) -> String {
+        match self {
+            Sqlite => text.to_owned(),
+            Duckdb | Snowflake if width > 9 => format!("{text}::BIGINT"),
+            Duckdb | Snowflake => format!("{text}::INT"),
+            Bigquery => format!("CAST({text} AS INT64)"),
+            _ if width > 9 => format!("CAST({text} AS BIGINT)"),
+            _ => format!("CAST({text} AS INT)"),
+        }
     }
 
     fn part_of_text(self, text: &str, from: &str, length: usize) -> String {
@@ -62,7 +95,7 @@ impl Dialect {
         let (from, length) = (place(start, width), count * width);
         match self {
             // Of bytes, a piece is found without counting the characters before it.
-            Sqlite => format!("CAST(substr(CAST('{text}' AS BLOB),{from},{length}) AS TEXT)"),
+            Sqlite => format!("substr(CAST('{text}' AS BLOB),{from},{length})"),
             _ => self.part_of_text(&format!("'{text}'"), &from, length),
         }
     }
@@ -109,11 +142,9 @@ impl Dialect {
         };
         match self {
             Duckdb | Postgres => format!("{column}[{code}-{}]", first - 1),
-            Spark => format!("{column}[{code}-{first}]"),
-            Bigquery => format!("{column}[OFFSET({code}-{first})]"),
-            // Here a text that is multiplied is a number.
-            Sqlite => self.part_of_text(column, &from(), width),
-            Snowflake | Tsql => format!("CAST({} AS INTEGER)", self.part_of_text(column, &from(), width)),
+            Spark | Bigquery => format!("{column}[{code}-{first}]"),
+            // A text that is multiplied by a number is one.
+            Sqlite | Snowflake | Tsql => self.part_of_text(column, &from(), width),
         }
     }
 }
@@ -188,8 +219,8 @@ mod tests {
         let (widths, rows) = ([1, 2], |dialect: Dialect| dialect.rows(&numbers, &[1, 2], "i1", 2));
         assert_eq!(rows(Duckdb), "substr('120340',i1*3+1,6)");
         assert_eq!(rows(Postgres), "('{1,20,3,40}'::int[])[(i1)*2+1:(i1)*2+4]");
-        assert_eq!(rows(Sqlite), "CAST(substr(CAST('120340' AS BLOB),i1*3+1,6) AS TEXT)");
-        assert_eq!(Duckdb.field("p", &widths, (1, 1)), "CAST(substr(p,5,2) AS INTEGER)");
+        assert_eq!(rows(Sqlite), "substr(CAST('120340' AS BLOB),i1*3+1,6)");
+        assert_eq!(Duckdb.field("p", &widths, (1, 1)), "substr(p,5,2)::INT");
         assert_eq!(Postgres.field("p", &widths, (1, 1)), "p[4]");
         assert_eq!(Tsql.rows_again("p", &widths, "j1", 2), "SUBSTRING(p,j1*3+1,6)");
     }
