@@ -77,16 +77,16 @@ def speed(diad, _, folder):
     import onnxruntime
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    random = np.random.default_rng(0)
-    hidden = random.normal(size=(20_000, 8))
-    x = hidden @ random.normal(size=(8, 50)) + random.normal(size=(20_000, 50))
-    names = [f"c{k}" for k in range(50)]
-    pq.write_table(pa.table({name: x[:, k] for k, name in enumerate(names)}), folder / "wide.parquet")
-    words = {"json": [], "onnx": [], "sql": ["--dialect", "duckdb"]}
+    table = models.wide(20_000)
+    names = table.column_names[1:]
+    x = np.column_stack([table[name].to_numpy() for name in names])
+    pq.write_table(table.select(names), folder / "wide.parquet")
+    words = {"json": ["--to", "json"], "onnx": ["--to", "onnx"]}
+    words |= {f"{dialect}.sql": ["--to", "sql", "--dialect", dialect] for dialect in models.DIALECTS}
     subprocess.run([diad, "fit", folder / "wide.parquet", "-o", folder / "wide.diad"], check=True, capture_output=True)
     for form, more in words.items():
         target = folder / f"wide.{form}"
-        subprocess.run([diad, "export", folder / "wide.diad", "--to", form, *more, "-o", target], check=True, capture_output=True)
+        subprocess.run([diad, "export", folder / "wide.diad", *more, "-o", target], check=True, capture_output=True)
         print(f"{form}: {target.stat().st_size / 1e6:.2f} MB")
     terms = [term["name"].split(" × ") for term in json.loads((folder / "wide.json").read_text())["terms"]]
     pairs = [tuple(names.index(name) for name in term) for term in terms if len(term) == 2]

@@ -16,7 +16,7 @@ const CLOSE: f64 = 7.5e-8;
 const MEAN_OF_TWO: f64 = 1.2;
 const MEAN_OF_FOUR: f64 = 1.5;
 /// One digit less is worth so much more error.
-const DIGIT: f64 = 1.3;
+const DIGIT: f64 = 1.5;
 /// Significant digits of a step.
 const STEP_DIGITS: usize = 4;
 /// Significant digits of what goes on without end.
@@ -80,7 +80,9 @@ pub fn look_up_curve<'a>(
     dialect: Dialect,
     sheet: &mut Sheet,
 ) -> Found<'a> {
-    let Steps { numbers, width, step, least } = Steps::of(&curve.values, error * MEAN_OF_TWO);
+    let Steps { mut numbers, width, step, least } = Steps::of(&curve.values, error * MEAN_OF_TWO);
+    // The cell may be that of the last node: behind it there is one more, of which nothing is taken.
+    numbers.push(0);
     let uses: Vec<Col> = place.cell.into_iter().collect();
     let start = place.cell.map_or("0", |cell| sheet.name(cell)).to_owned();
     let piece = sheet.add('g', stage, &uses, dialect.rows(&numbers, &[width], &start, 2));
@@ -100,10 +102,8 @@ pub fn look_up_grid(
     let across = sides[1].places();
     let Steps { mut numbers, width, step, least } = Steps::of(&grid.values, error * MEAN_OF_FOUR);
     // The cell may be that of the last place: behind the last row there is another, of which nothing is taken.
+    numbers.extend(vec![numbers[numbers.len() - 1]; across + 1]);
     let steep = sides.iter().any(|side| places::distinct(side).is_some());
-    if steep {
-        numbers.extend(vec![numbers[numbers.len() - 1]; across + 1]);
-    }
     let uses: Vec<Col> = places.iter().filter_map(|place| place.cell).collect();
     let name = |place: &Place| place.cell.map(|cell| sheet.name(cell).to_owned());
     let start = match (name(&places[0]), name(&places[1])) {
@@ -142,7 +142,7 @@ impl Found<'_> {
         let value = |index: usize| match &self.piece {
             Piece::Digits(piece, width) => dialect.factor(sheet.name(*piece), *width, index),
             Piece::Codes(piece, column, palette) => {
-                dialect.coded(palette, sheet.name(*column), sheet.name(*piece), index)
+                dialect.coded(palette, sheet.name(*column), sheet.name(*piece), [index, self.across + 2])
             }
         };
         let between = |share: Col, [low, high]: [String; 2]| {
@@ -183,8 +183,8 @@ pub fn splits(
     sheet: &mut Sheet,
 ) -> Vec<Col> {
     let size: f64 = tree.coefficients.iter().skip(1).map(|coefficient| coefficient.abs()).sum();
-    // The slope of a split is at most √2, and what its threshold and its steepness are off add up.
-    let error = (error / size / 3.0).clamp(1e-9, 1e-3);
+    // All other splits are seldom such that this one matters as much as it can.
+    let error = (error / size).clamp(1e-9, 1e-3);
     let parameters = tree.thresholds.iter().zip(&tree.steepness).enumerate();
     let made = parameters.map(|(k, (threshold, steepness))| {
         let x = cut(tree.features[k % 2]);

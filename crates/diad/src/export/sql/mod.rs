@@ -278,7 +278,7 @@ impl<'a> Writer<'a> {
                 term.moved.iter().for_each(|curve| places.curve(curve, CONTRIBUTION / 2.0));
             }
         }
-        places.find(&features.x, dialect, sheet);
+        places.find((&features.x, &cut), dialect, sheet);
         let sums = if apart { plan.terms.len() + 2 * BATCH } else { 100 };
         let carried = kept + 2 * features.x.len() + features.odd.len() + 2 * places.len() + sums;
         let most = dialect.most_columns();

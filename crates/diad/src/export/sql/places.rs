@@ -70,9 +70,10 @@ impl<'a> Places<'a> {
         self.nodes.len()
     }
 
-    /// Finds the places of features.
-    pub fn find(&mut self, x: &[Col], dialect: Dialect, sheet: &mut Sheet) {
-        self.found = self.nodes.iter().map(|nodes| find(nodes, x[nodes.feature], dialect, sheet)).collect();
+    /// Finds the places of features, which are also given cut to [-1, 1].
+    pub fn find(&mut self, (x, cut): (&[Col], &[Col]), dialect: Dialect, sheet: &mut Sheet) {
+        let mut find = |nodes: &Nodes| find(nodes, (x[nodes.feature], cut[nodes.feature]), dialect, sheet);
+        self.found = self.nodes.iter().map(&mut find).collect();
     }
 
     fn of(&self, feature: usize, nodes: &[f64], places: Option<&[u32]>) -> Place {
@@ -123,12 +124,10 @@ fn whole(nodes: &Nodes) -> (Vec<u64>, usize, f64) {
     (1..MOST_DIGITS).map(made).find(fits).unwrap_or_else(|| made(MOST_DIGITS))
 }
 
-/// Equal bins, for each the last node at or before its start, and the most nodes that begin in one of them or just after. Behind
-/// the last node no cell begins, unless it has a place of its own.
-fn bins(numbers: &[u64], count: usize, behind: bool) -> (Vec<u64>, usize) {
+/// Equal bins, for each the last node at or before its start, and the most nodes that begin in one of them or just after.
+fn bins(numbers: &[u64], count: usize) -> (Vec<u64>, usize) {
     let width = numbers[numbers.len() - 1] as f64 / count as f64;
-    let begins = &numbers[..numbers.len() - usize::from(!behind)];
-    let until = |edge: f64| begins.partition_point(|&node| node as f64 <= edge);
+    let until = |edge: f64| numbers.partition_point(|&node| node as f64 <= edge);
     let starts = (0..=count).map(|bin| until(bin as f64 * width) - 1);
     let starts: Vec<u64> = starts.map(|start| start as u64).collect();
     let ends = (0..=count).map(|bin| until((bin + 1) as f64 * width + 1.0) - 1);
@@ -137,24 +136,27 @@ fn bins(numbers: &[u64], count: usize, behind: bool) -> (Vec<u64>, usize) {
 }
 
 /// Finds the place of a feature: its bin, the cell within that, the share.
-fn find(nodes: &Nodes, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
+fn find(nodes: &Nodes, (x, cut): (Col, Col), dialect: Dialect, sheet: &mut Sheet) -> Place {
     let (numbers, width, scale) = whole(nodes);
     let last = nodes.at.len() - 1;
-    let inside = dialect.within(sheet.name(x), [nodes.at[0], nodes.at[last]]);
-    let from_low = format!("({inside}{})", minus(&exactly(nodes.at[0])));
+    let ends = [nodes.at[0], nodes.at[last]];
+    let (x, from_low) = match ends {
+        [-1.0, 1.0] if cut != x => (cut, format!("({}+1)", sheet.name(cut))),
+        [low, _] => (x, format!("({}{})", dialect.within(sheet.name(x), ends), minus(&exactly(low)))),
+    };
     if last == 1 {
         let text = format!("{from_low}/{}", exactly(nodes.at[1] - nodes.at[0]));
         return Place { cell: None, share: sheet.add('f', 1, &[x], text) };
     }
     let scaled = sheet.add('u', 1, &[x], format!("{from_low}*{}", number(scale, 17)));
     let cost = |count: usize| {
-        let (starts, steps) = bins(&numbers, count, nodes.places.is_some());
+        let (starts, steps) = bins(&numbers, count);
         let digits = if count == 1 { 0 } else { starts.len() * starts[starts.len() - 1].to_string().len() };
         digits + steps * COMPARISON
     };
     let counts = (0..).map(|power| 1 << power).take_while(|count| *count <= MOST_BINS);
     let count = counts.min_by_key(|&count| cost(count)).unwrap_or(1);
-    let (starts, steps) = bins(&numbers, count, nodes.places.is_some());
+    let (starts, steps) = bins(&numbers, count);
     let widest = starts[starts.len() - 1].to_string().len();
     // Nodes with their places. Behind the last are some that no feature reaches.
     let widths = match nodes.places {
@@ -177,7 +179,7 @@ fn find(nodes: &Nodes, x: Col, dialect: Dialect, sheet: &mut Sheet) -> Place {
     let around = sheet.add('p', 1, &uses, dialect.rows(&rows, &widths, &from, steps + 2));
     let name = sheet.name(around).to_owned();
     let cases: String = (0..steps)
-        .map(|step| format!("WHEN {u}<{} THEN {step} ", dialect.whole_field(&name, &widths, (step + 1, 0))))
+        .map(|step| format!("WHEN {u}<{} THEN {step} ", dialect.compared(&name, &widths, (step + 1, 0))))
         .collect();
     let text = if steps == 0 { "0".to_owned() } else { format!("CASE {cases}ELSE {steps} END") };
     let step = sheet.add('j', 1, &[scaled, around], text);
@@ -207,14 +209,14 @@ mod tests {
         let (numbers, width, scale) = whole(&nodes);
         assert!(width <= MOST_DIGITS && numbers[199] < 10u64.pow(width as u32) - 1);
         for count in [1, 8, 128, 1024] {
-            let (starts, steps) = bins(&numbers, count, nodes.places.is_some());
+            let (starts, steps) = bins(&numbers, count);
             let beside = at.iter().flat_map(|&x| [x, x.next_up(), x.next_down()]);
             for x in beside.chain((0..1000).map(|k| f64::from(k) / 500.0 - 1.0)) {
                 let u = (x.clamp(-1.0, 1.0) + 1.0) * scale;
                 let start = starts[(u * (count as f64 / numbers[199] as f64)).floor() as usize] as usize;
                 let next = |step: usize| numbers.get(start + step).copied().unwrap_or(u64::MAX) as f64;
                 let cell = start + (0..steps).find(|step| u < next(step + 1)).unwrap_or(steps);
-                let wanted = numbers[..199].partition_point(|&node| node as f64 <= u) - 1;
+                let wanted = numbers.partition_point(|&node| node as f64 <= u) - 1;
                 // On the edge of a bin it may be the cell beside, to which the line goes on.
                 let edge = (u - numbers[wanted] as f64).abs() < 1.0;
                 assert!(cell == wanted || edge && cell.abs_diff(wanted) == 1, "{count}: {x}, {cell}, {wanted}");

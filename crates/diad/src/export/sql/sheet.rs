@@ -79,7 +79,8 @@ impl Sheet {
                     let Made { name, text, uses, stage: own } = &self.columns[column];
                     if *own == stage {
                         before.extend(uses.iter().copied());
-                        return format!("{text} AS {name}");
+                        // Without AS, which would be thousands of times the same.
+                        return format!("{text} {name}");
                     }
                     before.insert(column);
                     name.clone()

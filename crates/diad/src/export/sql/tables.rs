@@ -8,7 +8,7 @@ const FIRST_CODE: u8 = b'0';
 /// ... to here, ...
 const LAST_CODE: u8 = b'~';
 /// ... without those that end a text, a statement or a placeholder for some program.
-const NO_CODES: [u8; 5] = *b"\\:;?{";
+const NO_CODES: [u8; 4] = *b"\\:;{";
 
 impl Dialect {
     /// Rows of numbers, whose fields have so many digits, one row after another, and the piece of `count` of them that begins
@@ -48,10 +48,25 @@ impl Dialect {
         }
     }
 
-    /// The same where it is compared or is a number of its own.
+    /// The same where it is compared with a floating-point number.
+    pub fn compared(self, piece: &str, widths: &[usize], place: (usize, usize)) -> String {
+        let at = place.0 * widths.iter().sum::<usize>() + widths[..place.1].iter().sum::<usize>();
+        match self {
+            // Which makes a number of a text there.
+            Tsql => self.part_of_text(piece, &(at + 1).to_string(), widths[place.1]),
+            Sqlite => format!("{}+0", self.field(piece, widths, place)),
+            _ => self.field(piece, widths, place),
+        }
+    }
+
+    /// The same where it is a number of its own.
     pub fn whole_field(self, piece: &str, widths: &[usize], place: (usize, usize)) -> String {
         let field = self.field(piece, widths, place);
-        if self == Sqlite { format!("{field}+0") } else { field }
+        match self {
+            Sqlite => format!("{field}+0"),
+            Postgres => format!("{field}::int"),
+            _ => field,
+        }
     }
 
     /// The same where it is multiplied by a floating-point number.
@@ -119,14 +134,15 @@ impl Dialect {
     pub fn codes(self, codes: &str, start: &str, count: usize) -> String {
         match self {
             Postgres => format!("substr('{codes}'::bytea,{},{count})", place(start, 1)),
-            _ => self.piece_of_text(codes, start, 1, count),
+            _ => self.part_of_text(&format!("'{codes}'"), &place(start, 1), count),
         }
     }
 
-    /// The number that a code of a piece stands for.
-    pub fn coded(self, palette: &Palette, column: &str, piece: &str, index: usize) -> String {
+    /// The number that a code of a piece of so many stands for.
+    pub fn coded(self, palette: &Palette, column: &str, piece: &str, [index, count]: [usize; 2]) -> String {
         let letter = match index {
             0 => piece.to_owned(),
+            _ if self == Tsql && index + 2 >= count => format!("RIGHT({piece},{})", count - index),
             _ if self == Tsql => format!("SUBSTRING({piece},{},1)", index + 1),
             _ => format!("substr({piece},{})", index + 1),
         };
@@ -202,14 +218,14 @@ mod tests {
 
     #[test]
     fn a_palette_gives_every_number_back() {
-        for different in [1, 5, 63, 74] {
+        for different in [1, 5, 63, 75] {
             let numbers: Vec<u64> = (0..500).map(|k| k * 7919 % different * 1009).collect();
             let palette = Palette::of(&numbers, 5).unwrap();
             let back = palette.codes.bytes().map(|code| palette.numbers[usize::from(code - palette.first)]);
             assert_eq!(back.collect::<Vec<_>>(), numbers);
-            assert!(palette.codes.bytes().all(|code| code.is_ascii_graphic() && !b"'\\:;?{".contains(&code)));
+            assert!(palette.codes.bytes().all(|code| code.is_ascii_graphic() && !b"'\\:;{".contains(&code)));
         }
-        assert!(Palette::of(&(0..500).map(|k| k % 75).collect::<Vec<_>>(), 5).is_none());
+        assert!(Palette::of(&(0..500).map(|k| k % 76).collect::<Vec<_>>(), 5).is_none());
         assert!(Palette::of(&[1, 2, 3, 4], 5).is_none(), "it would not be shorter");
     }
 
