@@ -32,10 +32,11 @@ def score_duckdb(table, statement):
 def score_spark(table, statement):
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+    session = session.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
     session.read.parquet(str(table)).createOrReplaceTempView("data")
-    found = session.sql(statement).collect()
-    return in_order([row["n"] for row in found], [row["score"] for row in found])
+    found = session.sql(statement).select("n", "score").toArrow()
+    return in_order(found["n"], found["score"])
 
 
 def score_sqlite(table, statement):

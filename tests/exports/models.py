@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 KINDS = ["numbers", "categories", "gaps", "dates", "tuned", "edited"]
+DIALECTS = ["duckdb", "postgres", "sqlite", "spark", "snowflake", "bigquery", "tsql"]
 HOSTILE = 'a"b\'`];-- \u00fc'
 STRANGE = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e300, -1e300, 1.7976931348623157e308, 5e-324, 1e18, -1e9, 3.5]
 JOBS = ["x'; DROP TABLE data;--", "b\\", "\u00dcn\u00ef", "12", "rare"]
@@ -55,6 +56,14 @@ def table(kind, rows, seed, new=False):
             until = [None if gap else time for gap, time in zip(random.random(rows) < 0.02, until)]
         columns |= {"when": pa.array(when, pa.timestamp("us")), "until": pa.array(until, pa.timestamp("us"))}
     return pa.table({name: pa.array(values) for name, values in columns.items()})
+
+
+def wide(rows):
+    """Fifty columns of numbers that depend on eight hidden ones."""
+    random = np.random.default_rng(0)
+    hidden = random.normal(size=(rows, 8))
+    x = hidden @ random.normal(size=(8, 50)) + random.normal(size=(rows, 50))
+    return pa.table({"n": np.arange(rows), **{f"c{k}": x[:, k] for k in range(50)}})
 
 
 def make(kind, folder, diad, options=()):

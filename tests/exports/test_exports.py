@@ -130,6 +130,22 @@ def test_rows_to_check_by_are_in_the_file(case):
     assert_exact([row["score"] for row in rows], exact[:1000])
 
 
+def test_fifty_columns_are_less_than_a_megabyte(tmp_path):
+    """By the settings that models have unless told otherwise. With reasons it is longer, and must run all the same."""
+    table, model, scores = models.wide(4000), tmp_path / "wide.diad", tmp_path / "scores.parquet"
+    pq.write_table(table, tmp_path / "wide.parquet")
+    pq.write_table(table.slice(0, 500), tmp_path / "few.parquet")
+    diad("fit", tmp_path / "wide.parquet", "-o", model, "--ignore", "n")
+    sizes = {dialect: len(statement(model, dialect)) for dialect in models.DIALECTS}
+    assert max(sizes.values()) < 1_000_000, sizes
+    diad("score", model, tmp_path / "few.parquet", "--exact", "-o", scores)
+    exact = pq.read_table(scores)["score"].to_numpy().astype(float)
+    for engine in ("duckdb", "sqlite"):
+        score = getattr(engines, f"score_{engine}")
+        assert_near(score(tmp_path / "few.parquet", statement(model, engine)), exact)
+    assert_near(engines.score_sqlite(tmp_path / "few.parquet", statement(model, "sqlite", "--reasons", "2")), exact)
+
+
 def test_what_is_no_sum_is_refused(tmp_path):
     pq.write_table(models.table("numbers", 500, 1), tmp_path / "rows.parquet")
     model = tmp_path / "deep.diad"

@@ -3,12 +3,15 @@
     python exports.py parity --diad target/release/diad [--rows 1000000]
     python exports.py speed --diad target/release/diad
 
-need duckdb, numpy, onnxruntime and pyarrow; speed also interpret-core, ebm2onnx and onnx; parity uses PostgreSQL where it is installed.
+need duckdb, numpy, onnxruntime and pyarrow; speed also interpret-core, ebm2onnx and onnx; parity uses PostgreSQL where it is installed and
+Spark where pyspark and Java are.
 """
 
 import argparse
+import importlib.util
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,29 +25,35 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "tests/exports"))
 import engines  # noqa: E402
 import models  # noqa: E402
 
-# SQLite and PostgreSQL take seconds for a thousand rows.
-FEWER = {"sqlite": 50, "postgres": 50}
+ENGINES = {
+    "onnx": lambda: True,
+    "duckdb": lambda: True,
+    "sqlite": lambda: True,
+    "postgres": engines.Postgres.programs,
+    "spark": lambda: importlib.util.find_spec("pyspark") and shutil.which("java"),
+}
 
 
 def parity(diad, rows, folder):
     """The largest difference of any score, relative to the score or to 1, by model and engine: from tables and from `--exact`."""
     print("| model | engine | rows | from tables | from `--exact` | ranks that differ |\n|---|---|---:|---:|---:|---:|")
+    there = [engine for engine, is_there in ENGINES.items() if is_there()]
     for kind in models.KINDS:
         model, table, scores = models.make(kind, folder, diad), folder / "new.parquet", folder / "scores.parquet"
         whole = models.table(kind, rows, 7, new=True)
-        for engine in ["onnx", "duckdb", "sqlite", *(["postgres"] if engines.Postgres.programs() else [])]:
-            given = whole.slice(0, rows // FEWER.get(engine, 1))
-            pq.write_table(given, table)
+        pq.write_table(whole, table)
+        ways = []
+        for more in (["--exact"], []):
+            subprocess.run([diad, "score", model, table, *more, "-o", scores], check=True, capture_output=True)
+            ways.append(pq.read_table(scores)["score"].to_numpy().astype(float))
+        for engine in there:
             found = score(diad, engine, model, table, folder)
-            off = []
-            for more in (["--exact"], []):
-                subprocess.run([diad, "score", model, table, *more, "-o", scores], check=True, capture_output=True)
-                known = pq.read_table(scores)["score"].to_numpy().astype(float)
-                off.append((np.abs(found - known) / np.maximum(1, np.abs(known))).max())
+            off = [(np.abs(found - known) / np.maximum(1, np.abs(known))).max() for known in ways]
+            known = ways[1]
             # Rows in the order of the export: where the known score falls, by how much more than both may be off.
             ordered = known[np.argsort(found, kind="stable")]
             falls = (ordered[:-1] - ordered[1:]) / np.maximum(1, np.abs(ordered[:-1])) > 2e-5
-            print(f"| {kind} | {engine} | {given.num_rows:,} | {off[1]:.1e} | {off[0]:.1e} | {falls.sum()} |", flush=True)
+            print(f"| {kind} | {engine} | {len(found):,} | {off[1]:.1e} | {off[0]:.1e} | {falls.sum()} |", flush=True)
 
 
 def score(diad, engine, model, table, folder):
@@ -68,16 +77,16 @@ def speed(diad, _, folder):
     import onnxruntime
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    random = np.random.default_rng(0)
-    hidden = random.normal(size=(20_000, 8))
-    x = hidden @ random.normal(size=(8, 50)) + random.normal(size=(20_000, 50))
-    names = [f"c{k}" for k in range(50)]
-    pq.write_table(pa.table({name: x[:, k] for k, name in enumerate(names)}), folder / "wide.parquet")
-    words = {"json": [], "onnx": [], "sql": ["--dialect", "duckdb"]}
+    table = models.wide(20_000)
+    names = table.column_names[1:]
+    x = np.column_stack([table[name].to_numpy() for name in names])
+    pq.write_table(table.select(names), folder / "wide.parquet")
+    words = {"json": ["--to", "json"], "onnx": ["--to", "onnx"]}
+    words |= {f"{dialect}.sql": ["--to", "sql", "--dialect", dialect] for dialect in models.DIALECTS}
     subprocess.run([diad, "fit", folder / "wide.parquet", "-o", folder / "wide.diad"], check=True, capture_output=True)
     for form, more in words.items():
         target = folder / f"wide.{form}"
-        subprocess.run([diad, "export", folder / "wide.diad", "--to", form, *more, "-o", target], check=True, capture_output=True)
+        subprocess.run([diad, "export", folder / "wide.diad", *more, "-o", target], check=True, capture_output=True)
         print(f"{form}: {target.stat().st_size / 1e6:.2f} MB")
     terms = [term["name"].split(" × ") for term in json.loads((folder / "wide.json").read_text())["terms"]]
     pairs = [tuple(names.index(name) for name in term) for term in terms if len(term) == 2]

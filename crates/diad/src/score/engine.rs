@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::Detector;
 use super::additive::{SURPRISE, Summand};
-use super::compiled::{Compiled, Cursor, Sources, compile};
+use super::compiled::{Compiled, Cursor, LARGEST_SHARE, Sources, compile};
 use super::exact::Exact;
 use super::pieces::Pieces;
 use super::purify::{self, Moved};
@@ -14,6 +14,10 @@ use crate::encode::Scaler;
 use crate::kernel::Terms;
 use crate::model::BLOCK_ROWS;
 use crate::parallel::{self, Spaces};
+
+/// Tuned scores are several times as spread out as those they come from, and so would be what their tables are off: as many times
+/// as much for the many rows whose score is near 0. The tables of a wider score are made as for one of this standard deviation.
+const TUNED_DEVIATION: f64 = 1.0;
 
 /// What computes a score.
 #[derive(Clone, Copy)]
@@ -38,7 +42,7 @@ impl<'a> Deref for Engine<'a> {
 impl Detector {
     /// Finds out whether the finished score can be compiled, and how well.
     pub(crate) fn certified(self) -> Self {
-        let compiled = self.compile();
+        let compiled = self.compile(None);
         let bound = compiled.as_ref().map(Compiled::bound);
         Self { bound, compiled: OnceLock::from(compiled), ..self }
     }
@@ -48,7 +52,8 @@ impl Detector {
         Self { bound, compiled: OnceLock::new(), ..self }
     }
 
-    fn compile(&self) -> Option<Compiled> {
+    /// The tables; of a model from a file, those that have the bound it was written with.
+    fn compile(&self, known: Option<f64>) -> Option<Compiled> {
         let Self { encoder, model, wiring, additive, functions, profile, held, .. } = self;
         let (tree_factor, shift) = (additive.tree_factor(), additive.shift);
         if model.shape.layers > 1 {
@@ -58,10 +63,13 @@ impl Detector {
         let moved = self.moved(&nodes);
         let (moved, nodes) = (&moved[..], &nodes[..]);
         let held = *held;
-        compile(
-            Sources { encoder, model, wiring, tree_factor, shift, functions, profile, moved, nodes, held },
-            profile.scores.deviation(),
-        )
+        let sources =
+            Sources { encoder, model, wiring, tree_factor, shift, functions, profile, moved, nodes, held };
+        let deviation = profile.scores.deviation();
+        let is_wide = self.origin.is_some() && deviation > TUNED_DEVIATION;
+        let may_be_close = known.is_none_or(|bound| bound <= LARGEST_SHARE * TUNED_DEVIATION);
+        let close = (is_wide && may_be_close).then(|| compile(sources, TUNED_DEVIATION)).flatten();
+        close.or_else(|| compile(sources, deviation))
     }
 
     /// What is moved from pairs of columns to either of them, given at the nodes of [`purify::nodes`].
@@ -73,7 +81,7 @@ impl Detector {
     /// The engine that is used: tables, unless exact scores are asked for or tables cannot be close enough to them.
     pub(crate) fn engine(&self) -> Engine<'_> {
         let wanted = !self.exact && self.bound.is_some();
-        let compiled = if wanted { self.compiled.get_or_init(|| self.compile()).as_ref() } else { None };
+        let compiled = if wanted { self.compiled.get_or_init(|| self.compile(self.bound)).as_ref() } else { None };
         compiled.map_or_else(|| Engine::Exact(self.exact()), Engine::Tables)
     }
 

@@ -1,5 +1,6 @@
 //! Where dialects of SQL differ.
 
+use super::sheet::exactly;
 use crate::{Error, Result};
 
 /// A dialect of SQL.
@@ -215,48 +216,22 @@ impl Dialect {
         }
     }
 
-    /// A number cut to [-1, 1].
-    pub(super) fn cut(self, number: &str) -> String {
+    /// A number, or the end of a range that it lies beyond.
+    pub(super) fn within(self, number: &str, [low, high]: [f64; 2]) -> String {
         let [least, most] = if self == Sqlite { ["min", "max"] } else { ["least", "greatest"] };
-        format!("{least}({most}({number},-1e0),1e0)")
+        // Whole numbers are short, and what is compared with them is none.
+        let end = |end: f64| if end.abs() == 1.0 { end.to_string() } else { exactly(end) };
+        format!("{least}({most}({number},{}),{})", end(low), end(high))
     }
 
     /// A stage of the statement that is computed before the next one looks at it, so that no expression is repeated.
     pub(super) fn stage(self, name: &str, body: &str) -> String {
         match self {
             Duckdb => format!("{name} AS NOT MATERIALIZED ({body})"),
-            Sqlite => format!("{name} AS MATERIALIZED ({body})"),
+            // A limit keeps it apart, without storing all of it first.
+            Sqlite => format!("{name} AS NOT MATERIALIZED ({body} LIMIT -1 OFFSET 0)"),
             Postgres => format!("{name} AS NOT MATERIALIZED ({body} OFFSET 0)"),
             _ => format!("{name} AS ({body})"),
         }
-    }
-
-    /// Numbers of `width` digits one after another, and the piece of them that starts after `start` and has so many.
-    pub(super) fn digits(self, numbers: &[u64], width: usize, start: &str, count: usize) -> String {
-        if self == Postgres {
-            let kind = if width > 9 { "bigint" } else { "int" };
-            let list: Vec<String> = numbers.iter().map(u64::to_string).collect();
-            return format!("('{{{}}}'::{kind}[])[{start}+1:{start}+{count}]", list.join(","));
-        }
-        let text: String = numbers.iter().map(|number| format!("{number:0width$}")).collect();
-        let length = count * width;
-        match self {
-            // Of bytes, a piece is found without counting the characters before it.
-            Sqlite => format!("CAST(substr(CAST('{text}' AS BLOB),({start})*{width}+1,{length}) AS TEXT)"),
-            Tsql => format!("SUBSTRING('{text}',({start})*{width}+1,{length})"),
-            _ => format!("substr('{text}',({start})*{width}+1,{length})"),
-        }
-    }
-
-    /// A number of a piece that [`Dialect::digits`] gave.
-    pub(super) fn digit(self, piece: &str, width: usize, index: usize) -> String {
-        let kind = match self {
-            Postgres => return format!("{piece}[{}]", index + 1),
-            Bigquery => "INT64",
-            _ if width > 9 => "BIGINT",
-            _ => "INTEGER",
-        };
-        let function = if self == Tsql { "SUBSTRING" } else { "substr" };
-        format!("CAST({function}({piece},{},{width}) AS {kind})", index * width + 1)
     }
 }

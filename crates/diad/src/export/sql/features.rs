@@ -193,8 +193,7 @@ impl Maker<'_> {
         self.add('n', &[spreads], |n| {
             let s = n[0];
             format!(
-                "CASE WHEN {s}>1e9 THEN {ln}({s})+{ln2} WHEN {s}<-1e9 THEN -{ln}(-{s})-{ln2} \
-                 WHEN abs({s})<1e-9 THEN {s} WHEN {s}<0 THEN -{ln}(sqrt({s}*{s}+1)-{s}) ELSE {ln}(sqrt({s}*{s}+1)+{s}) END"
+                "sign({s})*CASE WHEN abs({s})>1e9 THEN {ln}(abs({s}))+{ln2} ELSE {ln}(abs({s})+sqrt({s}*{s}+1)) END"
             )
         })
     }

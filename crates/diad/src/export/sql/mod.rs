@@ -3,13 +3,16 @@
 mod dialect;
 mod features;
 mod functions;
+mod places;
 mod sheet;
+mod tables;
 
 use super::plan::{Feature, Plan, Term};
 use crate::{Error, Result};
 pub use dialect::Dialect;
 use features::Features;
-use functions::{Found, Place};
+use functions::Found;
+use places::Places;
 use sheet::{Col, Sheet, exactly, plus};
 
 /// Most functions that one expression adds up.
@@ -137,13 +140,9 @@ impl Plan {
     fn contribution_columns(&self, sums: &Sums, features: &Features, sheet: &mut Sheet) -> Vec<Col> {
         (self.terms.iter().enumerate())
             .map(|(index, term)| {
-                let own = sums.columns[index].iter();
+                let own = sums.columns[index].iter().chain(&sums.moved[index]);
                 let mut parts: Vec<(Col, String)> =
                     own.map(|&column| (column, plus(sheet.name(column)))).collect();
-                for curve in &term.moved {
-                    let x = features.x[curve.feature];
-                    parts.push((x, format!("+({})", functions::curve(curve, sheet.name(x), CONTRIBUTION))));
-                }
                 let odd =
                     features.odd.iter().enumerate().filter(|(input, _)| self.inputs[*input].term == index);
                 for (input, odd) in odd {
@@ -218,12 +217,13 @@ fn largest(contributions: &[Col], statement: &Statement, sheet: &mut Sheet) -> V
 /// Columns that add up to each term's functions; of a score without reasons, to all in the first term.
 struct Sums {
     columns: Vec<Vec<Col>>,
+    /// Those that add up to what is moved to or from each term.
+    moved: Vec<Vec<Col>>,
 }
 
 /// A function that is looked at in a stage and added in a later one.
 enum Ready<'a> {
-    Curve(&'a super::Curve),
-    Grid(Found),
+    Found(Found<'a>),
     Tree(&'a super::Tree, Vec<Col>),
 }
 
@@ -237,11 +237,9 @@ struct Writer<'a> {
     x: &'a [Col],
     /// Features cut to [-1, 1].
     cut: Vec<Col>,
-    places: Vec<Place>,
-    /// How many there are of each kind.
-    curves: usize,
-    grids: usize,
-    coefficients: usize,
+    places: Places<'a>,
+    /// How far values of curves, of grids, coefficients of trees and what a split does may be off.
+    errors: [f64; 4],
     /// Columns that a stage may have beside those that are carried on.
     room: usize,
 }
@@ -255,21 +253,34 @@ impl<'a> Writer<'a> {
         kept: usize,
     ) -> Result<Self> {
         let dialect = statement.dialect;
+        let apart = statement.reasons > 0;
+        let count = |of: fn(&Term) -> usize| functions::share(plan.terms.iter().map(of).sum());
+        let errors = [
+            count(|term| term.curves.len()),
+            count(|term| term.grids.len()),
+            count(|term| term.trees.iter().map(|tree| tree.coefficients.len()).sum()),
+            count(|term| term.trees.iter().map(|tree| tree.thresholds.len()).sum()),
+        ];
         let cut = features.x.iter().zip(&plan.features).map(|(&x, feature)| {
             if matches!(feature, Feature::Number { .. }) {
-                let name = sheet.name(x);
-                let text = dialect.cut(name);
+                let text = dialect.within(sheet.name(x), [-1.0, 1.0]);
                 return sheet.add('c', 1, &[x], text);
             }
             x
         });
         let cut: Vec<Col> = cut.collect();
-        let places =
-            plan.sides.iter().map(|side| functions::place(side, features.x[side.feature], dialect, sheet));
-        let places: Vec<Place> = places.collect();
-        let apart = statement.reasons > 0;
-        let carried =
-            kept + 3 * features.x.len() + 2 * places.len() + if apart { 2 * plan.terms.len() } else { 100 };
+        let mut places = Places::default();
+        plan.sides.iter().for_each(|side| places.side(side));
+        for term in &plan.terms {
+            // Beside what the values of a curve are off, its nodes hardly matter: each is so for few rows.
+            term.curves.iter().for_each(|curve| places.curve(curve, errors[0] / 2.0));
+            if apart {
+                term.moved.iter().for_each(|curve| places.curve(curve, CONTRIBUTION / 2.0));
+            }
+        }
+        places.find((&features.x, &cut), dialect, sheet);
+        let sums = if apart { plan.terms.len() + 2 * BATCH } else { 100 };
+        let carried = kept + 2 * features.x.len() + features.odd.len() + 2 * places.len() + sums;
         let most = dialect.most_columns();
         let Some(room) = most.checked_sub(carried).filter(|room| *room >= 100) else {
             let reason = format!(
@@ -279,34 +290,38 @@ impl<'a> Writer<'a> {
             );
             return Err(Error::Export { reason });
         };
-        let grids = plan.terms.iter().map(|term| term.grids.len()).sum::<usize>().max(1);
-        let curves = plan.terms.iter().map(|term| term.curves.len()).sum();
-        let coefficients =
-            plan.terms.iter().flat_map(|term| &term.trees).map(|tree| tree.coefficients.len()).sum();
-        Ok(Self { plan, dialect, apart, x: &features.x, cut, places, curves, grids, coefficients, room })
+        Ok(Self { plan, dialect, apart, x: &features.x, cut, places, errors, room })
     }
 
     /// Adds up all functions, as many at a time as a stage has room for.
     fn sums(&self, sheet: &mut Sheet) -> Sums {
         let first = (0..sheet.width()).map(|column| sheet.stage(column)).max().unwrap_or(0) + 1;
         let (mut stage, mut used) = (first, 0);
-        let mut sums = Sums { columns: vec![Vec::new(); self.plan.terms.len().max(1)] };
+        let none = || vec![Vec::new(); self.plan.terms.len().max(1)];
+        let mut sums = Sums { columns: none(), moved: none() };
         let mut ready: Vec<Ready> = Vec::new();
         for (index, term) in self.plan.terms.iter().enumerate() {
             let target = if self.apart { index } else { 0 };
-            for (needs, function) in self.functions(term) {
-                if used + needs > self.room {
-                    self.add_up(&mut ready, stage, &mut sums.columns[target], sheet);
+            let own = self.functions(term).map(|function| (false, function));
+            let moved = self.moved(term).map(|function| (true, function));
+            let mut before = false;
+            for (is_moved, (needs, function)) in own.chain(moved) {
+                let columns =
+                    if before { &mut sums.moved[target] } else { &mut sums.columns[target] };
+                let full = used + needs > self.room;
+                if full || ready.len() == BATCH || is_moved != before {
+                    self.add_up(&mut ready, stage, columns, sheet);
+                }
+                if full {
                     (stage, used) = (stage + 2, 0);
                 }
-                used += needs;
+                (used, before) = (used + needs, is_moved);
                 ready.push(function(stage, sheet));
-                if ready.len() == BATCH {
-                    self.add_up(&mut ready, stage, &mut sums.columns[target], sheet);
-                }
             }
             if self.apart {
-                self.add_up(&mut ready, stage, &mut sums.columns[target], sheet);
+                let columns =
+                    if before { &mut sums.moved[target] } else { &mut sums.columns[target] };
+                self.add_up(&mut ready, stage, columns, sheet);
             }
         }
         self.add_up(&mut ready, stage, &mut sums.columns[0], sheet);
@@ -315,28 +330,22 @@ impl<'a> Writer<'a> {
 
     /// The functions of a term: how many columns each needs, and what makes them in a stage.
     fn functions<'b>(&'b self, term: &'a Term) -> impl Iterator<Item = (usize, Make<'a, 'b>)> + use<'a, 'b> {
-        let curves = term
-            .curves
-            .iter()
-            .map(|curve| -> (usize, Make<'a, 'b>) { (0, Box::new(move |_, _| Ready::Curve(curve))) });
+        let curves = term.curves.iter().map(|curve| self.curve(curve, self.errors[0]));
         let grids = term.grids.iter().map(move |grid| -> (usize, Make<'a, 'b>) {
-            let places = grid.sides.map(|side| &self.places[side]);
+            let sides = grid.sides.map(|side| &self.plan.sides[side]);
+            let places = sides.map(|side| self.places.of_side(side));
             let make = move |stage: usize, sheet: &mut Sheet| {
-                Ready::Grid(functions::look_up(
-                    (self.plan, grid, self.grids),
-                    places,
-                    stage,
-                    self.dialect,
-                    sheet,
-                ))
+                let grid = (grid, sides, self.errors[1]);
+                Ready::Found(functions::look_up_grid(grid, places, stage + 1, self.dialect, sheet))
             };
-            (1, Box::new(make))
+            (2, Box::new(make))
         });
         let trees = term.trees.iter().map(move |tree| -> (usize, Make<'a, 'b>) {
+            let split = (tree, self.errors[3]);
             let make = move |stage: usize, sheet: &mut Sheet| {
                 Ready::Tree(
                     tree,
-                    functions::splits(tree, |feature| self.cut[feature], stage, self.dialect, sheet),
+                    functions::splits(split, |feature| self.cut[feature], stage, self.dialect, sheet),
                 )
             };
             (tree.thresholds.len(), Box::new(make))
@@ -344,33 +353,43 @@ impl<'a> Writer<'a> {
         curves.chain(grids).chain(trees)
     }
 
+    /// What is moved to or from a term, if it matters.
+    fn moved<'b>(&'b self, term: &'a Term) -> impl Iterator<Item = (usize, Make<'a, 'b>)> + use<'a, 'b> {
+        let moved = term.moved.iter().filter(|_| self.apart);
+        moved.map(|curve| self.curve(curve, CONTRIBUTION / 2.0))
+    }
+
+    fn curve<'b>(&'b self, curve: &'a super::Curve, error: f64) -> (usize, Make<'a, 'b>) {
+        let (place, x) = (self.places.of_curve(curve), self.x[curve.feature]);
+        let make = move |stage: usize, sheet: &mut Sheet| {
+            let curve = (curve, error);
+            Ready::Found(functions::look_up_curve(curve, (place, x), stage + 1, self.dialect, sheet))
+        };
+        (1, Box::new(make))
+    }
+
     /// One more column that adds up functions.
     fn add_up(&self, ready: &mut Vec<Ready>, stage: usize, columns: &mut Vec<Col>, sheet: &mut Sheet) {
         if ready.is_empty() {
             return;
         }
-        let (mut uses, mut text) = (Vec::new(), String::new());
+        let (mut uses, mut constant, mut text) = (Vec::new(), 0.0, String::new());
         for function in ready.drain(..) {
-            match function {
-                Ready::Curve(curve) => {
-                    let x = self.x[curve.feature];
-                    uses.push(x);
-                    text += &format!(
-                        "+({})",
-                        functions::curve(curve, sheet.name(x), functions::share(self.curves))
-                    );
-                }
-                Ready::Grid(found) => {
+            let (more, added) = match function {
+                Ready::Found(found) => {
                     uses.extend(found.uses());
-                    text += &found.text(self.dialect, sheet);
+                    found.text(self.dialect, sheet)
                 }
                 Ready::Tree(tree, splits) => {
                     let names: Vec<&str> = splits.iter().map(|&split| sheet.name(split)).collect();
-                    text += &functions::polynomial(tree, &names, functions::share(self.coefficients));
+                    let made = functions::polynomial(tree, &names, self.errors[2]);
                     uses.extend(splits);
+                    made
                 }
-            }
+            };
+            constant += more;
+            text += &added;
         }
-        columns.push(sheet.add('t', stage + 2, &uses, text));
+        columns.push(sheet.add('t', stage + 2, &uses, exactly(constant) + &text));
     }
 }

@@ -1,6 +1,6 @@
 //! Columns computed from columns, in stages: a stage may look at what the one before it has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::Dialect;
 
@@ -11,6 +11,8 @@ pub type Col = usize;
 #[derive(Debug, Default)]
 pub struct Sheet {
     columns: Vec<Made>,
+    /// How many there are of each letter.
+    numbers: BTreeMap<char, usize>,
 }
 
 #[derive(Debug)]
@@ -25,9 +27,28 @@ impl Sheet {
     /// A column whose name starts with a letter, computed no earlier than in a stage.
     pub fn add(&mut self, letter: char, least: usize, uses: &[Col], text: String) -> Col {
         let stage = uses.iter().map(|&used| self.columns[used].stage + 1).max().unwrap_or(1).max(least);
-        let name = format!("{letter}{}", self.columns.len());
+        let name = self.free_name(letter);
         self.columns.push(Made { name, text, uses: uses.to_vec(), stage });
         self.columns.len() - 1
+    }
+
+    /// A letter and a number to the base of 36 that has a digit, so that it is no word.
+    fn free_name(&mut self, letter: char) -> String {
+        let same = self.numbers.entry(letter).or_default();
+        loop {
+            let (mut rest, mut name) = (*same, Vec::new());
+            *same += 1;
+            loop {
+                name.extend(char::from_digit((rest % 36) as u32, 36));
+                rest /= 36;
+                if rest == 0 {
+                    break;
+                }
+            }
+            if name.iter().any(char::is_ascii_digit) {
+                return std::iter::once(letter).chain(name.into_iter().rev()).collect();
+            }
+        }
     }
 
     /// The name of a column.
@@ -58,13 +79,25 @@ impl Sheet {
                     let Made { name, text, uses, stage: own } = &self.columns[column];
                     if *own == stage {
                         before.extend(uses.iter().copied());
-                        return format!("{text} AS {name}");
+                        // Without AS, which would be thousands of times the same.
+                        return format!("{text} {name}");
                     }
                     before.insert(column);
                     name.clone()
                 })
                 .collect();
-            let body = format!("SELECT {}\nFROM {from}", list.join(",\n"));
+            let mut body = String::from("SELECT ");
+            for (index, text) in list.iter().enumerate() {
+                // What is only passed on goes on in the same line.
+                let separator = match text.contains(' ') {
+                    _ if index == 0 => "",
+                    true => ",\n",
+                    false => ",",
+                };
+                body.push_str(separator);
+                body.push_str(text);
+            }
+            body += &format!("\nFROM {from}");
             stages.push(dialect.stage(&format!("d{stage}"), &body));
             needed = before;
         }

@@ -166,6 +166,16 @@ fn tuned_models_compile_too() {
     let labelled = Labelled::read(detector(), &labelled, "label").unwrap();
     let tuned = detector().tune(&labelled).unwrap();
     check(&tuned.detector, &table(42, 2000, 1.5, 5));
+    // However wide its scores are, tables are close where they are near 0.
+    let widest = super::LARGEST_SHARE * tuned.detector.score_deviation().min(1.0);
+    assert!(tuned.detector.score_deviation() > 1.0 && tuned.detector.bound().unwrap() <= widest);
+    let loaded = Detector::from_bytes(&tuned.detector.to_bytes().unwrap()).unwrap();
+    let rows = table(43, 500, 1.2, 5);
+    assert_eq!(bits(&loaded.score(&rows).unwrap()), bits(&tuned.detector.score(&rows).unwrap()));
+    // A file from before that has a larger bound keeps the tables it had.
+    let before = Detector { bound: Some(2e-4), compiled: std::sync::OnceLock::new(), ..loaded };
+    let allowed = super::LARGEST_SHARE * before.score_deviation();
+    assert!((widest..=allowed).contains(&tables(&before).unwrap().bound()));
 }
 
 fn bits(scores: &[f32]) -> Vec<u32> {
