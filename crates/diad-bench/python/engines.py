@@ -204,7 +204,7 @@ def duckdb_speed(args, table, detector, told):
     for threads in args.threads:
         con.execute(f"SET threads = {threads}")
         works = {
-            "package, from Arrow": lambda: model.score(table, threads),  # noqa: B023 (called at once)
+            "package, from Arrow": lambda: model.score(table, threads),
             "package, with percentiles and p-values": lambda: model.judge(table),
             "DuckDB: diad_score(row)": function.fetchall,
             "DuckDB: diad.duckdb.score": lambda: query.aggregate("sum(score), max(p_value)").fetchall(),
