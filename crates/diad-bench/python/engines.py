@@ -4,8 +4,8 @@
     python crates/diad-bench/python/engines.py speed --table donors.parquet --master spark://127.0.0.1:7077
 
 ``parity`` scores a million rows with infinities, gaps, huge numbers and categories that no training row had, with six models, in each way
-and compares all numbers bit for bit. ``speed`` measures rows per second and processor time of the scores of one table, each as the best of some runs, one after the other. A cluster that
-was started elsewhere is no child of this process, so that its processor time is not known.
+and compares all numbers bit for bit. ``speed`` measures rows per second and processor time of the scores of one table, each as the best of
+some runs, in turns. A cluster that was started elsewhere is no child of this process, so that its processor time is not known.
 """
 
 import argparse
@@ -99,7 +99,8 @@ def session(master):
     from pyspark.sql import SparkSession
 
     os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
-    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+    builder = SparkSession.builder.master(master).config("spark.driver.host", "127.0.0.1")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.driver.memory", "3g")
     spark = builder.config("spark.driver.maxResultSize", "2g").config("spark.executor.memory", "2g").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -161,15 +162,16 @@ def processor_seconds():
     return sum(used[process] for process in own if process in used) / os.sysconf("SC_CLK_TCK")
 
 
-def best(work, runs):
-    """The least seconds by the clock of some runs, and the least of processors."""
-    clock, processors = [], []
+def best(works, runs):
+    """The least seconds by the clock of some runs, and the least of processors, of each work by its name. They take turns, so that what
+    else the machine does slows all of them down."""
+    seconds = {name: [] for name in works}
     for _ in range(runs):
-        start, used = time.perf_counter(), processor_seconds()
-        work()
-        clock.append(time.perf_counter() - start)
-        processors.append(processor_seconds() - used)
-    return min(clock), min(processors)
+        for name, work in works.items():
+            start, used = time.perf_counter(), processor_seconds()
+            work()
+            seconds[name].append((time.perf_counter() - start, processor_seconds() - used))
+    return {name: tuple(map(min, zip(*found, strict=True))) for name, found in seconds.items()}
 
 
 def speed(args):
@@ -178,12 +180,12 @@ def speed(args):
     table = pa.concat_tables([table.drop(label)] * args.times)
     detector = diad.DIAD().fit(table.slice(0, len(table) // args.times))
 
-    def told(name, seconds, threads, rows=len(table)):
-        clock, processors = seconds
-        speed = {"rows_per_second": round(rows / clock)}
-        if not str(threads).startswith("spark:"):
-            speed["processor_us_per_row"] = round(1e6 * processors / rows, 3)
-        print(json.dumps({"what": name, "threads": threads, **speed}), flush=True)
+    def told(works, runs, threads, rows=len(table)):
+        for name, (clock, processors) in best(works, runs).items():
+            speed = {"rows_per_second": round(rows / clock)}
+            if not str(threads).startswith("spark:"):
+                speed["processor_us_per_row"] = round(1e6 * processors / rows, 3)
+            print(json.dumps({"what": name, "threads": threads, **speed}), flush=True)
 
     if "duckdb" in args.engines:
         duckdb_speed(args, table, detector, told)
@@ -198,13 +200,19 @@ def duckdb_speed(args, table, detector, told):
     diad.duckdb.register(con, detector)
     function = con.sql("SELECT sum(diad_score(r)) FROM rows r")
     query = diad.duckdb.score(con, "SELECT * FROM rows", detector)
+    alone = diad.duckdb.score(con, "SELECT * FROM rows", detector, columns="score")
     for threads in args.threads:
         con.execute(f"SET threads = {threads}")
-        told("package, from Arrow", best(lambda: model.score(table, threads), args.runs), threads)
-        if threads == 1:
-            told("package, with percentiles and p-values", best(lambda: model.judge(table), args.runs), threads)
-        told("DuckDB: diad_score(row)", best(function.fetchall, args.runs), threads)
-        told("DuckDB: diad.duckdb.score", best(lambda: query.aggregate("sum(score), max(p_value)").fetchall(), args.runs), threads)
+        works = {
+            "package, from Arrow": lambda: model.score(table, threads),
+            "package, with percentiles and p-values": lambda: model.judge(table),
+            "DuckDB: diad_score(row)": function.fetchall,
+            "DuckDB: diad.duckdb.score": lambda: query.aggregate("sum(score), max(p_value)").fetchall(),
+            "DuckDB: diad.duckdb.score, the score alone": lambda: alone.aggregate("sum(score)").fetchall(),
+        }
+        if threads != 1:
+            del works["package, with percentiles and p-values"]
+        told(works, args.runs, threads)
     con.close()
 
 
@@ -212,6 +220,8 @@ def spark_speed(args, table, told):
     import pandas as pd
     from pyspark.sql.functions import pandas_udf
     from sklearn.ensemble import IsolationForest
+
+    from diad.spark._fit import known
 
     spark = session(args.master)
     with tempfile.TemporaryDirectory() as folder:
@@ -228,18 +238,30 @@ def spark_speed(args, table, told):
         def isolation(*columns: pd.Series) -> pd.Series:
             return pd.Series(-forest.score_samples(np.column_stack(columns)))
 
+        @pandas_udf("double")
+        def as_it_is(column: pd.Series) -> pd.Series:
+            return column
+
         def write(frame):
             frame.write.format("noop").mode("overwrite").save()
 
-        scored = diad.spark.score(df, fitted)
-        told("Spark: diad.spark.score", best(lambda: write(scored), args.runs), args.master)
-        told("Spark: with two reasons", best(lambda: write(diad.spark.score(df, fitted, reasons=2)), 1), args.master)
-        told("Spark: drift", best(lambda: diad.spark.drift(df, fitted), 1), args.master)
-        told("Spark: the sample of a fit", best(lambda: diad.spark.sample(df, 100_000), 1), args.master)
-        few = df.limit(len(plain) // args.times).repartition(args.partitions).cache()
-        few.count()
-        seconds = best(lambda: write(few.select(isolation(*few.columns))), 2)
-        told("Spark: pandas UDF of IsolationForest", seconds, args.master, few.count())
+        works = {
+            "Spark: diad.spark.score": lambda: write(diad.spark.score(df, fitted)),
+            "Spark: diad.spark.score, the score alone": lambda: write(diad.spark.score(df, fitted, columns="score")),
+            "Spark: pandas UDF of IsolationForest": lambda: write(df.select(isolation(*df.columns))),
+            "Spark: pandas UDF that returns a column": lambda: write(df.select(as_it_is(df.columns[0]))),
+        }
+        # Compilers warm up, and workers load libraries.
+        best(works, 1)
+        told(works, args.runs, args.master)
+        others = {
+            "Spark: with two reasons": lambda: write(diad.spark.score(df, fitted, reasons=2)),
+            "Spark: drift": lambda: diad.spark.drift(df, fitted),
+            "Spark: the sample of a fit": lambda: diad.spark.sample(df, 100_000),
+            "Spark: what all rows hold": lambda: known(df, few, diad.DIAD()),
+        }
+        few = plain.slice(0, 100_000)
+        told(others, 1, args.master)
     spark.stop()
 
 

@@ -95,7 +95,8 @@ fn details(column: &Surveyed) -> Vec<String> {
     }
     if let Some((rows, place)) = column.infinite {
         let rows = plural(rows as usize, "infinite number", "infinite numbers");
-        lines.push(format!("{rows}, first in {place}, treated as missing"));
+        let first = place.map_or_else(String::new, |place| format!(", first in {place}"));
+        lines.push(format!("{rows}{first}, treated as missing"));
     }
     if matches!(column.left_out, Some(Reason::Identifier | Reason::TooManyTexts | Reason::OneTime)) {
         lines.push(format!("to keep it: {} or {}", option("--numeric"), option("--categorical")));

@@ -1,16 +1,21 @@
 //! What engines that hold the data need of a model: rows judged batch by batch, and counts that are put together elsewhere.
 
 use diad::calibrate::{Counted, Drifting, Rarities, Threshold};
+use diad::encode::{Counted as Cells, Counting, Encoder, Survey};
 use diad::table::Source;
 use diad::{Alert, Calibration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use crate::error::raise;
 use crate::input::with_columns;
 use crate::model::Model;
-use crate::run::run_here;
+use crate::roles::{self, Place};
+use crate::run::{run, run_here};
 
 /// Scores of rows, their percentiles, p-values and severities, by their places in `SEVERITIES`, whether they are alerts, and
 /// reason after reason.
@@ -25,6 +30,59 @@ type Judged<'py> = (
 
 /// Reason after reason, a text for each row that has so many.
 type Texts = Vec<Vec<Option<String>>>;
+
+/// How the rows of a larger table are to be counted of which these are a sample, for [`count_rows`].
+#[pyfunction]
+pub fn counting<'py>(table: &Bound<'py, PyAny>, roles: [Vec<Place>; 4]) -> PyResult<Bound<'py, PyBytes>> {
+    let py = table.py();
+    let counting = with_columns(table, |columns| {
+        let view = columns.view(|width| Ok(Encoder::plain_names(width)))?;
+        let roles = roles::of(&roles, view.names())?;
+        run(py, None, None, |monitor| Ok(Counting::new(&Survey::of(&monitor.watch(&view), &roles)?)))
+    })?;
+    written(py, &counting)
+}
+
+/// What some tables hold: ranges, gaps and categories of their rows.
+#[pyfunction]
+pub fn count_rows<'py>(counting: &[u8], tables: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let py = tables.py();
+    let mut counting: Counting = read_counts(counting)?;
+    for table in tables.try_iter()? {
+        with_columns(&table?, |columns| {
+            let view = columns.view(|width| Ok(Encoder::plain_names(width)))?;
+            run_here(py, || counting.add(&view))
+        })?;
+    }
+    written(py, &counting.counted())
+}
+
+/// What tables hold that were counted apart, put together.
+#[pyfunction]
+pub fn add_counts<'py>(
+    py: Python<'py>,
+    counting: &[u8],
+    counted: Vec<Vec<u8>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut counting: Counting = read_counts(counting)?;
+    for part in &counted {
+        let part: Cells = read_counts(part)?;
+        counting.append(part).map_err(raise)?;
+    }
+    written(py, &counting.counted())
+}
+
+/// Counts as they travel.
+fn written<'py>(py: Python<'py>, counts: &impl Serialize) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = serde_json::to_vec(counts).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Counts that have travelled.
+pub fn read_counts<T: DeserializeOwned>(bytes: &[u8]) -> PyResult<T> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| PyValueError::new_err(format!("these are not counts of rows: {error}")))
+}
 
 #[pymethods]
 impl Model {
@@ -100,18 +158,13 @@ impl Model {
                 run_here(py, || self.counting(so_far, &view))
             })?;
         }
-        let bytes = serde_json::to_vec(&counted).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(PyBytes::new(py, &bytes))
+        written(py, &counted)
     }
 
     /// What has changed, by counts that were made apart, as the JSON of `diad drift`.
     fn drift(&self, py: Python<'_>, counted: Vec<Vec<u8>>) -> PyResult<String> {
-        let read = |bytes: &Vec<u8>| serde_json::from_slice::<Counted>(bytes);
-        let counted: Vec<Counted> = counted
-            .iter()
-            .map(read)
-            .collect::<Result<_, _>>()
-            .map_err(|error| PyValueError::new_err(format!("these are not counts of rows: {error}")))?;
+        let read = |bytes: &Vec<u8>| read_counts(bytes);
+        let counted: Vec<Counted> = counted.iter().map(read).collect::<PyResult<_>>()?;
         self.explain(py, |explainer| {
             let mut drifting = Drifting::new(explainer);
             counted.into_iter().try_for_each(|part| drifting.append(part))?;

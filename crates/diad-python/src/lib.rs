@@ -26,6 +26,9 @@ fn _diad(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(input::hold, module)?)?;
     module.add_function(wrap_pyfunction!(input::take, module)?)?;
+    module.add_function(wrap_pyfunction!(engine::counting, module)?)?;
+    module.add_function(wrap_pyfunction!(engine::count_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(engine::add_counts, module)?)?;
     module.add_class::<input::Held>()?;
     module.add_class::<input::Frame>()?;
     module.add_class::<input::Taken>()?;

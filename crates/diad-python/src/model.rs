@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::engine;
 use crate::error::{raise, raise_fitting, warn};
 use crate::explain::Explained;
 use crate::input::{Columns, Frame, Taken, with_columns};
@@ -88,9 +89,10 @@ type Fitted = (Model, usize, bool);
 
 #[pymethods]
 impl Model {
-    /// Trains a model on a table.
+    /// Trains a model on a table, or on a sample of one whose rows were counted by [`crate::engine::counting`].
     #[staticmethod]
-    #[pyo3(signature = (table, preset, settings, seed, roles, threads=None, callback=None))]
+    #[pyo3(signature = (table, preset, settings, seed, roles, threads=None, callback=None, counted=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords of Python")]
     fn fit(
         table: &Bound<'_, PyAny>,
         preset: &str,
@@ -99,9 +101,11 @@ impl Model {
         roles: [Vec<Place>; 4],
         threads: Option<usize>,
         callback: Option<&Bound<'_, PyAny>>,
+        counted: Option<Vec<u8>>,
     ) -> PyResult<Fitted> {
         let py = table.py();
         let params = settings::params(preset, settings, seed)?;
+        let counted = counted.as_deref().map(engine::read_counts).transpose()?;
         let (fitted, notes) = with_columns(table, |columns| {
             let named = columns.names.is_some() && is_named(table);
             let view = columns.view(|width| Ok(Encoder::plain_names(width)))?;
@@ -109,7 +113,11 @@ impl Model {
             let done = run(py, threads, callback, |monitor| {
                 let (table, mut observe) = (monitor.watch(&view), |progress| monitor.step(progress));
                 let fit = || {
-                    let training = params.fitting(&table).roles(roles).progress(&mut observe).read()?;
+                    let mut fitting = params.fitting(&table).roles(roles).progress(&mut observe);
+                    if let Some(counted) = counted {
+                        fitting = fitting.sampled_from(counted);
+                    }
+                    let training = fitting.read()?;
                     let notes = training.notes().to_vec();
                     Ok((training.run()?, notes))
                 };

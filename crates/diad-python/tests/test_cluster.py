@@ -183,6 +183,8 @@ found = diad.spark.score(df, detector, id="number", reasons=1).toArrow().sort_by
 assert (found["score"].to_numpy() == detector.decision_scores_).all()
 assert diad.spark.fit(df, id="number", steps=30, trees=8)._model.to_bytes() == detector._model.to_bytes()
 assert diad.spark.drift(df, detector)["rows"] == 3000
+known = diad.spark.fit(df, id="number", rows=1000, steps=30, trees=8)
+assert known._model.training_rows == 3000 and known.decision_scores_.size < 1200
 spark.stop()
 """
 

@@ -65,6 +65,21 @@ def test_a_query_is_scored_as_the_command_scores_its_rows(cli, con, detector, st
     assert con.sql("SELECT count(*) FROM scored WHERE severity = 'extreme'").fetchall()[0][0] > 0
 
 
+def test_columns_are_written_as_asked_for(con, detector, strange):
+    con.execute("CREATE TABLE odd AS SELECT * FROM strange")
+    query = "SELECT * FROM odd"
+    whole = diad_duckdb.score(con, query, detector, id="number", reasons=1, alert="share=1%").order("number").to_arrow_table()
+    for asked in (["alert", "score"], ["score"], ["p_value", "reason_1"]):
+        found = diad_duckdb.score(con, query, detector, id="number", reasons=1, alert="share=1%", columns=asked)
+        assert found.order("number").to_arrow_table().equals(whole.select(["number", *asked]))
+    alone = diad_duckdb.score(con, query, detector, columns="score")
+    assert alone.columns == ["score"]
+    with pytest.raises(ValueError, match="columns has 'alert'"):
+        diad_duckdb.score(con, query, detector, columns="alert")
+    with pytest.raises(ValueError, match="columns is empty"):
+        diad_duckdb.score(con, query, detector, columns=[])
+
+
 def test_the_score_of_nothing_is_nothing(con, detector, strange):
     diad_duckdb.register(con, detector, "odd")
     found = con.sql("SELECT odd(CASE WHEN number % 2 = 0 THEN strange END) AS s FROM strange ORDER BY number").fetchall()

@@ -69,6 +69,7 @@ class Base(Alerting, Editing, Explaining):
     _model: Model
     _untuned: Model
     _seen: Callable[[], Any]
+    _counted: bytes
     n_features_in_: int
     feature_names_in_: np.ndarray[Any, np.dtype[np.object_]]
     validation_auc_: tuple[float, float]
@@ -160,6 +161,8 @@ class Base(Alerting, Editing, Explaining):
                 self._roles(),
                 threads_of(self.n_jobs),
                 progress.step,
+                # What an engine has counted of all rows of a table of which these are a sample.
+                vars(self).pop("_counted", None),
             )
         self._take(*fitted)
         if self.exclude or pairs is not None or self.monotone_constraints is not None:

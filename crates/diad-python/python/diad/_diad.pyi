@@ -19,6 +19,15 @@ def hold(table: Any) -> Any:
 def take(table: Any, rows: Ints) -> Any:
     """Some rows of a table, in ascending order, each as often as it is named."""
 
+def counting(table: Table, roles: list[list[str | int]]) -> bytes:
+    """How the rows of a larger table are to be counted of which these are a sample."""
+
+def count_rows(counting: bytes, tables: Iterable[Table]) -> bytes:
+    """What some tables hold: ranges, gaps and categories of their rows."""
+
+def add_counts(counting: bytes, counted: list[bytes]) -> bytes:
+    """What tables hold that were counted apart, put together."""
+
 class Held:
     """A table handed over by Arrow, kept where it is."""
 
@@ -50,6 +59,7 @@ class Model:
         roles: list[list[str | int]],
         threads: int | None = None,
         callback: Callable[[int, int, float, float], object] | None = None,
+        counted: bytes | None = None,
     ) -> tuple[Model, int, bool]: ...
     def score(self, table: Table, threads: int | None = None) -> Floats: ...
     def score_here(self, table: Table) -> Floats: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ._base import Base
@@ -41,20 +41,33 @@ def loaded(model: bytes) -> Model:
 
 @dataclass(frozen=True)
 class Judge:
-    """A model and what is asked of it: how many reasons, and by which rule rows are alerts."""
+    """A model and what is asked of it: how many reasons, by which rule rows are alerts, and what is written."""
 
     model: bytes
-    reasons: int
-    alert: str | None
+    reasons: int = 0
+    alert: str | None = None
+    columns_written: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, model: AnyModel, reasons: int, alert: str | None) -> Judge:
+    def of(
+        cls, model: AnyModel, reasons: int = 0, alert: str | None = None, columns: Sequence[str] | str | None = None
+    ) -> Judge:
         if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
             raise ValueError(f"reasons is {reasons!r}, but it must be a number of reasons, 0 or more")
         data = bytes_of(model)
         known = loaded(data)
         most = len(known.terms()[1]) if reasons else 0
-        return cls(data, min(reasons, most), known.rule(alert))
+        whole = cls(data, min(reasons, most), known.rule(alert))
+        if columns is None:
+            return whole
+        wanted = [columns] if isinstance(columns, str) else list(columns)
+        names = [name for name, _ in whole.fields]
+        for name in wanted:
+            if name not in names:
+                raise ValueError(f"columns has {name!r}, but what can be written is {', '.join(map(repr, names))}")
+        if not wanted:
+            raise ValueError("columns is empty; name what is to be written, such as 'score'")
+        return replace(whole, columns_written=tuple(dict.fromkeys(wanted)))
 
     @property
     def columns(self) -> list[str]:
@@ -67,7 +80,8 @@ class Judge:
         alert = [("alert", "boolean")] if self.alert else []
         reasons = [(f"reason_{number}", "string") for number in range(1, self.reasons + 1)]
         numbers = [("score", "double"), ("percentile", "double"), ("p_value", "double"), ("severity", "string")]
-        return numbers + alert + reasons
+        all = numbers + alert + reasons
+        return all if self.columns_written is None else [(name, dict(all)[name]) for name in self.columns_written]
 
     def arrays(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """What is written of the rows of a batch, in the order of ``fields``."""
@@ -75,12 +89,19 @@ class Judge:
 
         model = loaded(self.model)
         rows = batch.select(self.columns)
+        if self.columns_written == ("score",):
+            return [pa.array(model.score_here(rows))]
         score, percentile, p_value, severity, alert, reasons = model.judge(rows, self.reasons, self.alert)
-        arrays = [pa.array(numbers) for numbers in (score, percentile, p_value)]
-        arrays.append(pa.array(SEVERITIES).take(pa.array(severity)))
-        if alert is not None:
-            arrays.append(pa.array(alert))
-        return arrays + [pa.array(texts, pa.string()) for texts in reasons]
+        written: dict[str, Any] = {"score": score, "percentile": percentile, "p_value": p_value, "alert": alert}
+
+        def array(name: str) -> pa.Array:
+            if name == "severity":
+                return pa.array(SEVERITIES).take(pa.array(severity))
+            if name.startswith("reason_"):
+                return pa.array(reasons[int(name.removeprefix("reason_")) - 1], pa.string())
+            return pa.array(written[name])
+
+        return [array(name) for name, _ in self.fields]
 
     def require(self, names: Iterable[str]) -> None:
         """Refuses a table that lacks a column of the model."""

@@ -55,7 +55,7 @@ def register(con: DuckDBPyConnection, model: AnyModel, name: str = "diad_score")
     name
         The name of the function. One of that name is replaced if it was registered here.
     """
-    judge = Judge.of(bytes_of(model), 0, None)
+    judge = Judge.of(bytes_of(model))
     known = loaded(judge.model)
     seen: list[str] = []
 
@@ -83,6 +83,7 @@ def score(
     keep: Sequence[str] | str = (),
     reasons: int = 0,
     alert: str | None = None,
+    columns: Sequence[str] | str | None = None,
 ) -> DuckDBPyRelation:
     """The rows of a query, scored as ``diad score`` writes them, as a relation.
 
@@ -104,8 +105,11 @@ def score(
         How many reasons to give for each row.
     alert
         Which rows are alerts, ``"share=1%"`` or ``"p=0.001"``; by default, the rule stored in the model.
+    columns
+        Which columns to write of ``score``, ``percentile``, ``p_value``, ``severity``, ``alert`` and ``reason_1`` and so on, in
+        this order; by default, all that there are. ``"score"`` alone is the fastest.
     """
-    judge = Judge.of(model, reasons, alert)
+    judge = Judge.of(model, reasons, alert, columns)
     with con.cursor() as cursor:
         layout = judge.layout(cursor.sql(query).columns, id, keep)
     return con.from_arrow(Scored(con, query, layout))

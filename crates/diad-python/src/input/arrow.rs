@@ -35,7 +35,8 @@ impl Held {
             let frames = table.py().import("diad._frames")?;
             return stream(&frames.call_method1("of_polars", (table,))?);
         }
-        if table.hasattr("__arrow_c_stream__")? { stream(table) } else { one_batch(table) }
+        // What has both is one batch, and a stream of it costs more: engines come with some thousand rows at a time.
+        if table.hasattr("__arrow_c_array__")? { one_batch(table) } else { stream(table) }
     }
 
     pub fn columns(&self) -> Columns<'static> {

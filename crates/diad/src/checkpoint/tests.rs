@@ -23,7 +23,9 @@ fn uninterrupted(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Vec<
 
 /// Runs a fit to its end.
 fn go_on(checkpoints: &mut Checkpoints, params: &Params, data: &(Encoder, Matrix)) -> Result<Detector> {
-    fit_encoded(params, data.0.clone(), &data.1, Some(checkpoints), &mut |_| ControlFlow::Continue(()))
+    fit_encoded(params, data.0.clone(), (&data.1, data.1.rows() as u64), Some(checkpoints), &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 /// Runs a fit up to a step, if it gets that far; gives its bytes if it ended.
@@ -33,7 +35,13 @@ fn run(folder: &Path, params: &Params, data: &(Encoder, Matrix), last: usize) ->
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
-    match fit_encoded(params, data.0.clone(), &data.1, Some(&mut checkpoints), observe) {
+    match fit_encoded(
+        params,
+        data.0.clone(),
+        (&data.1, data.1.rows() as u64),
+        Some(&mut checkpoints),
+        observe,
+    ) {
         Ok(detector) => Some(persist::to_bytes(&detector).unwrap()),
         Err(Error::Stopped) => None,
         Err(other) => panic!("{other}"),
@@ -80,7 +88,14 @@ fn any_earlier_checkpoint_will_do() {
         kept.extend(fs::read(&path).ok());
         ControlFlow::Continue(())
     };
-    let detector = fit_encoded(&params, data.0.clone(), &data.1, Some(&mut checkpoints), observe).unwrap();
+    let detector = fit_encoded(
+        &params,
+        data.0.clone(),
+        (&data.1, data.1.rows() as u64),
+        Some(&mut checkpoints),
+        observe,
+    )
+    .unwrap();
     assert!(persist::to_bytes(&detector).unwrap() == whole);
     checkpoints.finish();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -29,7 +29,7 @@ pub use odd::{OddColumn, OddExample, Oddities, Oddity};
 pub use roles::Roles;
 pub(crate) use scaler::{Feature, Scaler, View};
 use segments::Segments;
-pub use survey::{LeftOut, Reason, Survey, Surveyed};
+pub use survey::{Counted, Counting, LeftOut, Reason, Survey, Surveyed};
 
 /// Rows encoded at a time.
 const BLOCK_ROWS: usize = 64;
@@ -138,7 +138,7 @@ impl Encoder {
         );
         let cells = MOST_CELLS.min(table::memory_limit() / (2 * size_of::<f32>()));
         let most = (cells / encoder.features.len()).clamp(2, MOST_ROWS);
-        let rows = usize::try_from(survey.rows()).unwrap_or(usize::MAX);
+        let rows = usize::try_from(survey.read()).unwrap_or(usize::MAX);
         let matrix = encoder.fill(source, rows, most)?;
         encoder.learned();
         // What the first pass saw lies within [-1, 1]; anything else was not there then.

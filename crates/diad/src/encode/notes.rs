@@ -31,11 +31,15 @@ pub(super) fn of_column(column: &Surveyed) -> Vec<String> {
         ));
     }
     if let Some((rows, place)) = column.infinite {
-        notes.push(match rows {
-            1 => format!("column {name} has an infinite number, in {place}; it is treated as missing"),
-            _ => format!(
+        notes.push(match (rows, place) {
+            (1, Some(place)) => {
+                format!("column {name} has an infinite number, in {place}; it is treated as missing")
+            }
+            (1, None) => format!("column {name} has an infinite number; it is treated as missing"),
+            (_, Some(place)) => format!(
                 "column {name} has {rows} infinite numbers, the first in {place}; they are treated as missing"
             ),
+            (_, None) => format!("column {name} has {rows} infinite numbers; they are treated as missing"),
         });
     }
     for remark in &understood.remarks {

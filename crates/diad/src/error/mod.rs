@@ -129,6 +129,9 @@ pub enum Error {
     /// Counts that were made with another model.
     #[error("these counts were made with another model; count the rows with this one")]
     CountedElsewhere,
+    /// Counts that were made by another survey.
+    #[error("these counts are of another table or were made otherwise; count all rows of this one")]
+    CountedOtherwise,
     /// A budget of alerts for a table that spans no time.
     #[error(
         "{rule} needs rows that span some time; name a column with different times, or give another rule"

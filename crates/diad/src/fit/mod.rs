@@ -4,7 +4,7 @@ mod unseen;
 
 use std::ops::ControlFlow;
 
-use crate::encode::{Copies, Encoder, Matrix, Roles, Survey};
+use crate::encode::{Copies, Counted, Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
 use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, explain, recipe};
@@ -52,7 +52,14 @@ impl Params {
     /// # Ok::<(), diad::Error>(())
     /// ```
     pub fn fitting<'a>(&self, table: &'a dyn Source) -> Fitting<'a> {
-        Fitting { params: self.clone(), table, roles: Roles::default(), observe: None, checkpoints: None }
+        Fitting {
+            params: self.clone(),
+            table,
+            roles: Roles::default(),
+            known: None,
+            observe: None,
+            checkpoints: None,
+        }
     }
 }
 
@@ -62,6 +69,7 @@ pub struct Fitting<'a> {
     params: Params,
     table: &'a dyn Source,
     roles: Roles,
+    known: Option<Counted>,
     observe: Option<Observe<'a>>,
     checkpoints: Option<&'a mut Checkpoints>,
 }
@@ -75,6 +83,13 @@ impl<'a> Fitting<'a> {
     /// Leaves a column out, such as one of labels.
     pub fn ignore(self, column: impl Into<String>) -> Self {
         Self { roles: self.roles.ignore(column), ..self }
+    }
+
+    /// Says that the table is a sample of a larger one, and what was counted of all rows of that: see
+    /// [`Counting`](crate::encode::Counting). The model then knows the ranges, categories and gaps of all rows. If the sample is all
+    /// rows, the fit is the same as without.
+    pub fn sampled_from(self, all: Counted) -> Self {
+        Self { known: Some(all), ..self }
     }
 
     /// Calls `observe` after each step. It may stop the fit, which then ends with [`Error::Stopped`](crate::Error::Stopped).
@@ -101,9 +116,12 @@ impl<'a> Fitting<'a> {
     /// # Errors
     /// If a setting is out of range, or the table cannot be read, has nothing to learn from or does not fit into memory.
     pub fn read(self) -> Result<Training<'a>> {
-        let Self { params, table, roles, observe, checkpoints } = self;
+        let Self { params, table, roles, known, observe, checkpoints } = self;
         params.validate()?;
-        let survey = Survey::of(table, &roles)?;
+        let mut survey = Survey::of(table, &roles)?;
+        if let Some(counted) = known {
+            survey = survey.knowing(counted, &roles)?;
+        }
         let (encoder, matrix) = Encoder::encode_surveyed(table, &survey, params.scale)?;
         let (rows, mut notes) = (survey.rows(), survey.notes());
         if (matrix.rows() as u64) < rows {
@@ -154,16 +172,17 @@ impl Training<'_> {
     pub fn run(self) -> Result<Detector> {
         let go_on = &mut |_: Progress| ControlFlow::Continue(());
         let observe = self.observe.unwrap_or(go_on);
-        let detector = fit_encoded(&self.params, self.encoder, &self.matrix, self.checkpoints, observe)?;
-        Ok(detector.sampled_from(self.rows))
+        let (matrix, rows) = (&self.matrix, self.rows);
+        let detector = fit_encoded(&self.params, self.encoder, (matrix, rows), self.checkpoints, observe)?;
+        Ok(detector.sampled_from(rows))
     }
 }
 
-/// Trains the trees on an encoded matrix and combines them with the other parts of the score.
+/// Trains the trees on an encoded matrix, of a table of so many rows, and combines them with the other parts of the score.
 pub(crate) fn fit_encoded(
     params: &Params,
     encoder: Encoder,
-    matrix: &Matrix,
+    (matrix, rows): (&Matrix, u64),
     checkpoints: Option<&mut Checkpoints>,
     observe: Observe,
 ) -> Result<Detector> {
@@ -179,7 +198,7 @@ pub(crate) fn fit_encoded(
     };
     // Copies are all the same to the training, and share what it made of the first of them.
     model.take_turns(&encoder.tree_copies(&copies));
-    let detector = recipe::combine(params, encoder, (matrix, &copies), model);
+    let detector = recipe::combine(params, encoder, (matrix, &copies, rows), model);
     tracing::info!("combined the parts of the score");
     let detector = match unseen::calibration(params, &detector, matrix) {
         Some(calibration) => detector.calibrated(calibration),
@@ -193,5 +212,5 @@ pub(crate) fn fit_encoded(
 /// As a fit of a table, for tests that have encoded rows.
 #[cfg(test)]
 pub(crate) fn fit(params: &Params, encoder: Encoder, matrix: &Matrix) -> Result<Detector> {
-    fit_encoded(params, encoder, matrix, None, &mut |_| ControlFlow::Continue(()))
+    fit_encoded(params, encoder, (matrix, matrix.rows() as u64), None, &mut |_| ControlFlow::Continue(()))
 }

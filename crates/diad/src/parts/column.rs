@@ -19,6 +19,8 @@ pub struct Column {
     pub sorted: Vec<f32>,
     /// Where its categories lie, and last one that the training did not have; none for numbers.
     pub places: Vec<f32>,
+    /// How many rows of the table lie at each place, or have a value and have none, where that is known.
+    pub counts: Vec<u64>,
     /// Its asinh scale, if it has one: the lower end and half the length.
     asinh: Option<[f64; 2]>,
     /// Whether its values are places in time.
@@ -47,7 +49,7 @@ impl Column {
     pub fn of_categories(values: Vec<f32>, places: Vec<f32>) -> Self {
         let mut sorted = values.clone();
         sorted.sort_unstable_by(f32::total_cmp);
-        Self { values, sorted, places, asinh: None, is_date: false, is_mark: false }
+        Self { values, sorted, places, counts: Vec::new(), asinh: None, is_date: false, is_mark: false }
     }
 
     /// How much a column counts, from 0 to 1: the standard deviation of the logarithm of the rows around a row. Next to nothing
@@ -69,6 +71,11 @@ impl Column {
     /// Whether it has more than one value.
     pub fn varies(&self) -> bool {
         self.sorted.first() != self.sorted.last()
+    }
+
+    /// Whether the rows of the table have more than one value: the sample, or all of them where they were counted.
+    pub fn varies_in_table(&self) -> bool {
+        self.varies() || self.counts.iter().filter(|&&rows| rows > 0).count() > 1
     }
 
     /// Whether its values are categories.

@@ -32,7 +32,7 @@ pub use self::surprise::Surprise;
 pub use self::tails::Tails;
 pub use self::trees::Trees;
 use crate::Params;
-use crate::encode::{Copies, Encoder, Matrix, View};
+use crate::encode::{Copies, Encoder, Kind, Matrix, View};
 use crate::function::Functions;
 use crate::parallel;
 use crate::rng::{Purpose, Stream};
@@ -100,6 +100,24 @@ impl Sample {
         let origins: Vec<u32> = telling.iter().map(|feature| feature.column).collect();
         let firsts = copies::firsts(same.firsts(), &columns, &origins);
         Self::of_columns(rows, columns, origins, firsts)
+    }
+
+    /// The same sample, knowing what the encoder has counted of all rows of the table: how many have each category, and how many a gap.
+    pub fn of_table(mut self, encoder: &Encoder, rows: u64) -> Self {
+        for (told, column) in encoder.features().iter().zip(&mut self.columns) {
+            let given = &encoder.columns()[told.column as usize];
+            column.counts = match (&given.kind, given.gaps) {
+                (_, Some(gaps)) if told.view == View::Missing => {
+                    vec![rows.saturating_sub(gaps.rows), gaps.rows]
+                }
+                (Kind::Category { levels, others, .. }, _) => {
+                    let levels = levels.iter().map(|level| level.rows);
+                    levels.chain((*others > 0).then_some(*others)).chain([0]).collect()
+                }
+                _ => Vec::new(),
+            };
+        }
+        self
     }
 
     fn of_columns(rows: Vec<usize>, columns: Vec<Column>, origins: Vec<u32>, firsts: Vec<u32>) -> Self {

@@ -27,8 +27,10 @@ impl Part for Tails {
     named!(TAILS, weight_tails);
 
     fn functions(&self, sample: &Sample, _: &Params) -> Functions {
+        let features = (0..).zip(&sample.columns).filter(|(_, column)| column.varies_in_table());
+        let features: Vec<u32> = features.map(|(feature, _)| feature).collect();
         let curve = |&feature: &u32| curve(feature, &sample.columns[feature as usize]);
-        Functions { curves: parallel::map(&sample.varied(), &curve), grids: Vec::new() }
+        Functions { curves: parallel::map(&features, &curve), grids: Vec::new() }
     }
 }
 
@@ -48,7 +50,8 @@ fn curve(feature: u32, column: &Column) -> Curve {
         Tail::new(-1.0, column.sorted.iter().map(outward(-1.0))),
         Tail::new(1.0, column.sorted.iter().rev().map(outward(1.0))),
     ];
-    let (nodes, surprises): (Vec<f32>, Vec<f64>) = match column.distinct(FEW) {
+    let values = if column.is_mark { Some(vec![-1.0, 1.0]) } else { column.distinct(FEW) };
+    let (nodes, surprises): (Vec<f32>, Vec<f64>) = match values {
         Some(values) => {
             let surprises = rarities(column, &values);
             (values, surprises)
@@ -78,20 +81,25 @@ fn square(surprise: f64) -> f32 {
 }
 
 /// How surprising each of few values is: minus the logarithm of the share of rows whose value is as rare or rarer, and how much rarer
-/// it is than the values of rows are on average.
+/// it is than the values of rows are on average. Rows are those of the table where they were counted.
 fn rarities(column: &Column, values: &[f32]) -> Vec<f64> {
-    let rows = column.sorted.len() as f64;
-    let counts: Vec<usize> = values
-        .iter()
-        .map(|&value| {
-            let [below, up_to] = column.ranks(value);
-            up_to - below
-        })
-        .collect();
-    // A value that no row has counts as half a row.
-    let log = |count: usize| -libm::log((count as f64).max(0.5) / rows);
+    let counts: Vec<u64> = if column.counts.is_empty() {
+        values
+            .iter()
+            .map(|&value| {
+                let [below, up_to] = column.ranks(value);
+                (up_to - below) as u64
+            })
+            .collect()
+    } else {
+        column.counts.clone()
+    };
+    let rows = counts.iter().sum::<u64>() as f64;
+    // A value that no row has counts as half a row of the sample, and no other is rarer: numbers are told by no more rows.
+    let least = 0.5 / column.sorted.len() as f64;
+    let log = |count: u64| -libm::log((count as f64 / rows).max(least));
     let entropy: f64 = counts.iter().map(|&count| count as f64 / rows * log(count)).sum();
-    let rarity = |&own: &usize| {
+    let rarity = |&own: &u64| {
         let as_rare = counts.iter().filter(|&&other| other <= own).sum();
         log(as_rare) + (log(own) - entropy).max(0.0)
     };

@@ -37,14 +37,15 @@ struct Made {
     scores: Vec<f32>,
 }
 
-/// Makes the parts of the score and adds them up, and remembers the rows.
+/// Makes the parts of the score and adds them up, and remembers the rows, which are those of a table of `all` rows or a sample of them.
 pub fn combine(
     params: &Params,
     encoder: Encoder,
-    (matrix, copies): (&Matrix, &Copies),
+    (matrix, copies, all): (&Matrix, &Copies, u64),
     model: Model<f32>,
 ) -> Detector {
-    let (detector, rows, mut scores) = put_together(params, encoder, (matrix, copies), model);
+    let sample = Sample::new((matrix, copies), &encoder, params.seed).of_table(&encoder, all);
+    let (detector, rows, mut scores) = put_together(params, encoder, (matrix, &sample), model);
     if detector.encoder().columns().iter().any(encode::Column::is_date) {
         // What lies far from the time of nearly all rows may be a training row.
         detector.score_encoded(&rows, &mut scores);
@@ -54,22 +55,23 @@ pub fn combine(
 
 /// A detector that remembers nothing of its rows: it can score encoded ones and no more.
 pub fn twin(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
-    put_together(params, encoder, (matrix, &Copies::of(matrix)), model).0
+    // What the encoder has counted is of more rows than these.
+    let sample = Sample::new((matrix, &Copies::of(matrix)), &encoder, params.seed);
+    put_together(params, encoder, (matrix, &sample), model).0
 }
 
 /// The parts of the score, added up; the rows they were made from, and the scores of these.
 fn put_together(
     params: &Params,
     encoder: Encoder,
-    (matrix, copies): (&Matrix, &Copies),
+    (matrix, sample): (&Matrix, &Sample),
     model: Model<f32>,
 ) -> (Detector, Matrix, Vec<f32>) {
-    let sample = Sample::new((matrix, copies), &encoder, params.seed);
     let rows = sample.matrix(matrix);
     let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
     let mut made = Vec::new();
     for part in PARTS.into_iter().filter(|part| part.weight(params) > 0.0) {
-        let mut functions = part.functions(&sample, params);
+        let mut functions = part.functions(sample, params);
         sample.count_once(&mut functions);
         let alone = Additive::of_part(part.name(), 1.0, functions);
         detector = detector.with(alone.clone());

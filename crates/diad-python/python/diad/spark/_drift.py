@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .._engine import Judge, loaded
-from ._score import each_partition
+from ._score import counts_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,19 +31,12 @@ def drift(df: DataFrame, model: AnyModel) -> dict[str, Any]:
     model
         A model file on the driver, its bytes, or a fitted detector.
     """
-    judge = Judge.of(model, 0, None)
+    judge = Judge.of(model)
     judge.require(df.columns)
     data, columns = judge.model, judge.columns
 
-    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        from pyspark import TaskContext
+    def counted(batches: Iterator[pa.RecordBatch]) -> bytes:
+        return loaded(data).count_drift(batches)
 
-        task = TaskContext.get()
-        place = task.partitionId() if task else 0
-        counts = [pa.array([place], pa.int32()), pa.array([loaded(data).count_drift(batches)], pa.binary())]
-        yield pa.RecordBatch.from_arrays(counts, names=["part", "counts"])
-
-    parts = each_partition(df, columns, counted, "part int, counts binary").toArrow()
-    told: dict[str, Any] = json.loads(loaded(data).drift(parts.sort_by("part")["counts"].to_pylist()))
+    told: dict[str, Any] = json.loads(loaded(data).drift(counts_of_parts(df, columns, counted)))
     return told

@@ -10,8 +10,9 @@ from pyspark.sql import functions as F
 
 from .._convert import columns_of, seed_of
 from .._detector import DIAD
+from .._diad import add_counts, count_rows, counting
 from .._engine import Judge, loaded
-from ._score import column, each_partition
+from ._score import column, counts_of_parts, each_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,15 +32,17 @@ STEP_BITS = 8
 
 
 def fit(df: DataFrame, *, id: str | None = None, rows: int = ROWS, **settings: Any) -> DIAD:
-    """Fits a detector to a sample of a data frame, and calibrates it by all rows that are not in the sample.
+    """Fits a detector to a sample of a data frame that knows what all rows hold, and calibrates it by all rows that are not in the
+    sample.
 
-    The model is that of ``diad.DIAD(**settings).fit(diad.spark.sample(df, …))``, bit for bit. Then all rows are scored where they
-    are, and where at least 10,000 of them are not in the sample, percentiles and p-values are by these.
+    How many rows there are, ranges, gaps and categories are those of all rows, whatever the partitions. Where the sample is all
+    rows, the model is that of ``diad.DIAD(**settings).fit(diad.spark.sample(df, …))``, bit for bit. All rows are scored where they
+    are at last, and where at least 10,000 of them are not in the sample, percentiles and p-values are by these.
 
     Parameters
     ----------
     df
-        The rows. They are read up to four times: ``df.cache()`` where that costs more than memory.
+        The rows. They are read up to five times: ``df.cache()`` where that costs more than memory.
     id
         A column that names the rows and is no feature. Rows are then ordered by it.
     rows
@@ -54,12 +57,25 @@ def fit(df: DataFrame, *, id: str | None = None, rows: int = ROWS, **settings: A
     read = df.drop(*unread)
     total = read.count()
     table = drawn(read, total, rows, id, seed)
-    detector = DIAD(ignore=[] if id is None else [id], random_state=seed, **settings).fit(table)
+    detector = DIAD(ignore=[] if id is None else [id], random_state=seed, **settings)
+    if total > table.num_rows:
+        detector._counted = known(read, table, detector)
+    detector.fit(table)
     if total - table.num_rows >= CALIBRATION:
         model = detector._fitted()
         unseen = counted(read, model).without(Steps.of(detector.decision_scores_))
         detector._model = detector._untuned = model.calibrated(unseen.quantiles())
     return detector
+
+
+def known(df: DataFrame, table: pa.Table, detector: DIAD) -> bytes:
+    """What all rows of a data frame hold, of which a table is a sample."""
+    plan = counting(table, detector._roles())
+
+    def count(batches: Iterator[pa.RecordBatch]) -> bytes:
+        return count_rows(plan, batches)
+
+    return add_counts(plan, counts_of_parts(df, df.columns, count))
 
 
 def sample(df: DataFrame, rows: int = ROWS, *, id: str | None = None, seed: int = 0) -> pa.Table:
@@ -155,7 +171,7 @@ class Steps(NamedTuple):
 
 def counted(df: DataFrame, model: Model) -> Steps:
     """How many rows of a data frame have a score in each step."""
-    judge = Judge.of(model.to_bytes(), 0, None)
+    judge = Judge.of(model.to_bytes())
     data = judge.model
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,7 @@ from pyspark.sql.types import BooleanType, DoubleType, StringType, StructField, 
 from .._engine import Judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
@@ -34,6 +34,7 @@ def score(
     keep: Sequence[str] | str = (),
     reasons: int = 0,
     alert: str | None = None,
+    columns: Sequence[str] | str | None = None,
 ) -> DataFrame:
     """The rows of a data frame, scored as ``diad score`` writes them; lazily, as everything in Spark.
 
@@ -52,8 +53,11 @@ def score(
         How many reasons to give for each row.
     alert
         Which rows are alerts, ``"share=1%"`` or ``"p=0.001"``; by default, the rule stored in the model.
+    columns
+        Which columns to write of ``score``, ``percentile``, ``p_value``, ``severity``, ``alert`` and ``reason_1`` and so on, in
+        this order; by default, all that there are. ``"score"`` alone is the fastest.
     """
-    layout = Judge.of(model, reasons, alert).layout(df.columns, id, keep)
+    layout = Judge.of(model, reasons, alert, columns).layout(df.columns, id, keep)
     return each_partition(df, layout.read, scoring(layout), written(df.schema, layout))
 
 
@@ -77,6 +81,23 @@ def each_partition(df: DataFrame, names: Sequence[str], work: Partition, schema:
     return df.select(*plain).mapInArrow(named, schema)
 
 
+def counts_of_parts(df: DataFrame, names: Sequence[str], count: Callable[[Iterator[pa.RecordBatch]], bytes]) -> list[bytes]:
+    """What is counted of some columns of each partition, in the order of the partitions."""
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        place = task.partitionId() if task else 0
+        counts = [pa.array([place], pa.int32()), pa.array([count(batches)], pa.binary())]
+        yield pa.RecordBatch.from_arrays(counts, names=["part", "counts"])
+
+    parts = each_partition(df, names, counted, "part int, counts binary").toArrow()
+    found: list[bytes] = parts.sort_by("part")["counts"].to_pylist()
+    return found
+
+
 def written(table: StructType, layout: Layout) -> StructType:
     """The columns of scored rows."""
 
@@ -88,7 +109,6 @@ def written(table: StructType, layout: Layout) -> StructType:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     Partition: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]

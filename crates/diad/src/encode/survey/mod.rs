@@ -11,10 +11,12 @@ use crate::{Error, Result};
 use sample::RowSample;
 use seen::Seen;
 
+mod counting;
 mod sample;
 mod seen;
 mod surveyed;
 
+pub use counting::{Counted, Counting};
 pub use surveyed::{LeftOut, Reason, Surveyed};
 
 /// The share of the memory, as one over this, that different texts of all columns may take.
@@ -39,7 +41,9 @@ type PartRanges = [(f64, f64); TimePart::ALL.len()];
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
+    /// Rows of the table, and how many of them were looked through.
     rows: u64,
+    read: u64,
     columns: Vec<Surveyed>,
     ignored: Vec<String>,
     /// What the reader has to say of the table.
@@ -113,6 +117,11 @@ impl Survey {
     /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// How many of them were looked through: all, unless others were counted elsewhere.
+    pub(super) fn read(&self) -> u64 {
+        self.read
     }
 
     /// What each column holds, in the order of the table, but for those that were to be ignored.
@@ -221,6 +230,6 @@ impl Pass {
         };
         let columns = self.columns.into_iter().zip(understood).enumerate().map(column).collect();
         let (ignored, by) = (roles.ignored.clone(), roles.by.clone());
-        Survey { rows, columns, ignored, said: about.notes, by, version }
+        Survey { rows, read: rows, columns, ignored, said: about.notes, by, version }
     }
 }

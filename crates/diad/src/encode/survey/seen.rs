@@ -7,7 +7,7 @@ use super::surveyed::{Reason, Surveyed};
 use crate::table::{Notation, Place, ReadAs, Table, Tally, TimePart, Understood, Values};
 
 /// Most different texts of a column that are counted.
-const MOST_TEXTS: usize = 100_000;
+pub(super) const MOST_TEXTS: usize = 100_000;
 /// Rows from which on identifiers are looked for.
 const ROWS_TO_TELL: u64 = 20;
 /// From which share of different texts on they are taken for identifiers.
@@ -144,24 +144,9 @@ impl Seen {
     ) -> Surveyed {
         let texts = counted(self.counts, &understood.notation);
         let read_as = understood.read_as;
-        let present = rows - self.missing;
-        let enough = present >= ROWS_TO_TELL;
-        let distinct = texts.len() as f64;
         let counted = self.counts_by.is_some_and(|by| !by.is_nan()) && self.missing == 0;
         let named = unnamed || named_like_identifier(&self.name);
         let named = self.whole && named && sample.windows(2).all(|p| p[0] < p[1]);
-        let left_out = match (present, read_as, asked) {
-            (0, ..) => Some(Reason::AllMissing),
-            (_, ReadAs::Texts, _) if texts.len() == 1 && self.missing == 0 => Some(Reason::Constant),
-            (_, ReadAs::Numbers, _) if self.min == self.max && self.missing == 0 => Some(Reason::Constant),
-            (_, _, Some(_)) => None,
-            (_, ReadAs::Texts, _) if enough && distinct >= IDENTIFIER_SHARE * present as f64 => {
-                Some(Reason::Identifier)
-            }
-            (_, ReadAs::Texts, _) if self.uncounted > 0 => Some(Reason::TooManyTexts),
-            (_, ReadAs::Numbers, _) if enough && (counted || named) => Some(Reason::Identifier),
-            _ => None,
-        };
         let mut surveyed = Surveyed {
             name: self.name,
             read_as,
@@ -170,17 +155,47 @@ impl Seen {
             max: self.max,
             texts,
             uncounted: self.uncounted,
-            left_out,
+            left_out: None,
             understood,
-            infinite: self.infinite,
+            infinite: self.infinite.map(|(rows, place)| (rows, Some(place))),
+            identifies: counted || named,
             unnamed,
             sample,
             parts: self.parts,
         };
-        if read_as == ReadAs::Times && surveyed.min == surveyed.max {
-            surveyed.left_out.get_or_insert(Reason::OneTime);
-        }
+        surveyed.left_out = Found { rows, asked }.reason(&surveyed);
         surveyed
+    }
+}
+
+/// What is known of a column beside what it holds.
+pub(super) struct Found {
+    /// Rows of the table.
+    pub(super) rows: u64,
+    /// What the user says that it holds.
+    pub(super) asked: Option<ReadAs>,
+}
+
+impl Found {
+    /// Why the column is left out, if it is.
+    pub(super) fn reason(&self, column: &Surveyed) -> Option<Reason> {
+        let present = self.rows - column.missing;
+        let enough = present >= ROWS_TO_TELL;
+        let distinct = column.texts.len() as f64;
+        let is_one = column.min == column.max;
+        match (present, column.read_as, self.asked) {
+            (0, ..) => Some(Reason::AllMissing),
+            (_, ReadAs::Texts, _) if column.texts.len() == 1 && column.missing == 0 => Some(Reason::Constant),
+            (_, ReadAs::Numbers, _) if is_one && column.missing == 0 => Some(Reason::Constant),
+            (_, ReadAs::Times, _) if is_one => Some(Reason::OneTime),
+            (_, _, Some(_)) => None,
+            (_, ReadAs::Texts, _) if enough && distinct >= IDENTIFIER_SHARE * present as f64 => {
+                Some(Reason::Identifier)
+            }
+            (_, ReadAs::Texts, _) if column.uncounted > 0 => Some(Reason::TooManyTexts),
+            (_, ReadAs::Numbers, _) if enough && column.identifies => Some(Reason::Identifier),
+            _ => None,
+        }
     }
 }
 

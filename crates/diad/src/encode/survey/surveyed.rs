@@ -73,12 +73,14 @@ pub struct Surveyed {
     pub left_out: Option<Reason>,
     /// How its text is read.
     pub understood: Understood,
-    /// Rows with an infinite number, and the first of them, if there are any.
-    pub infinite: Option<(u64, Place)>,
+    /// Rows with an infinite number, if there are any, and where the first of them is, if that is known.
+    pub infinite: Option<(u64, Option<Place>)>,
     /// Whether it has no name in the table.
     pub unnamed: bool,
     /// Some of its numbers or times, in ascending order.
     pub(super) sample: Vec<f64>,
+    /// Whether its numbers seem to be names of rows: each is one more than the one before, or the column is called so.
+    pub(super) identifies: bool,
     /// Smallest and largest value of each part of the times, over all rows.
     pub(super) parts: PartRanges,
 }
