@@ -64,7 +64,7 @@ pub fn written(judged: &Judged, fields: &Fields, nulls: Option<NullBuffer>) -> R
         Arc::new(StringViewArray::from_iter_values(severities)),
     ];
     if let Some(alerts) = &judged.alerts {
-        arrays.push(Arc::new(BooleanArray::from(alerts.as_slice())));
+        arrays.push(Arc::new(BooleanArray::from(alerts.clone())));
     }
     for reasons in &judged.reasons {
         arrays.push(Arc::new(reasons.iter().map(Option::as_deref).collect::<StringViewArray>()));

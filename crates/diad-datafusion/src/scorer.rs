@@ -9,7 +9,6 @@ use datafusion::arrow::datatypes::Fields;
 use datafusion::common::{Column, DFSchema};
 use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
-use datafusion::functions::core::expr_fn::get_field;
 use datafusion::logical_expr::{Expr, ScalarUDF};
 use datafusion::prelude::{DataFrame, SessionContext};
 use diad::calibrate::{Judge, Judged, Rarities};
@@ -153,13 +152,14 @@ impl Scorer {
             read.push(column(name)?.alias(written(name)));
         }
         let plain = |name: String| Expr::Column(Column::new_unqualified(name));
+        // Taken apart as a whole: the optimiser would look into every single field, and stumbles where a column is kept twice.
         let own = self
             .fields
             .iter()
-            .map(|field| get_field(plain(judgement.clone()), field.name().as_str()).alias(field.name()));
+            .map(|field| plain(format!("{judgement}.{0}", field.name())).alias(field.name()));
         let (before, after) = (id.iter().map(written).map(plain), kept.iter().map(written).map(plain));
         let all: Vec<Expr> = before.chain(own).chain(after).collect();
-        frame.select(read)?.select(all)
+        frame.select(read)?.unnest_columns(&[&judgement])?.select(all)
     }
 
     fn check_rule(&self) -> Result<()> {

@@ -87,8 +87,9 @@ async fn columns_are_found_by_name_however_they_are_given() {
         r#"SELECT diad_score(struct(x AS x, "Y" AS "Y")) FROM sales"#,
         r#"SELECT diad_score(named_struct('Y', "Y", 'kind', kind, 'x', x)) FROM sales"#,
         r#"SELECT diad_score(row) FROM (SELECT named_struct('Y', "Y", 'x', x) AS row FROM sales)"#,
+        "SELECT t.j.score FROM (SELECT diad_judge(*) AS j FROM sales) t",
         r#"SELECT diad_score(t.*) FROM (SELECT x, "Y" FROM sales) t"#,
-        "SELECT diad_judge(*)['score'] FROM sales",
+        "SELECT get_field(diad_judge(*), 'score') FROM sales",
     ] {
         assert_eq!(scores(&ctx, query).await, want, "{query}");
     }
@@ -330,4 +331,14 @@ async fn models_stand_side_by_side_and_are_replaced() {
         .filter(|known| known.name().starts_with("diad"))
         .count();
     assert_eq!(rewrites, 1);
+}
+
+#[test]
+fn the_page_shows_the_example_of_this_crate() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let code = |page: &str| page.split("```rust\n").nth(1).unwrap().split("```").next().unwrap().to_owned();
+    let shown: String =
+        code(&read("README.md")).split_inclusive('\n').filter(|line| !line.starts_with("# ")).collect();
+    assert_eq!(code(&read("../../docs/engines.md")), shown);
 }

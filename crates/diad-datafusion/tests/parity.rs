@@ -27,7 +27,7 @@ impl Written {
     fn read(file: &Path) -> Self {
         let texts = TOLD[3..]
             .iter()
-            .fold(Selection::only(TOLD), |selection, name| selection.reading(name, ReadAs::Texts));
+            .fold(Selection::only(TOLD), |selection, name| selection.reading(*name, ReadAs::Texts));
         let file = FileSource::new(file);
         let mut reader = file.open(&texts).unwrap();
         let mut batches = Vec::new();

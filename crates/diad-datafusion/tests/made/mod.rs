@@ -87,11 +87,12 @@ impl Maker<'_> {
         plain: impl Fn(usize, &mut Random) -> T,
         odd: impl Fn(&mut Random) -> T,
     ) -> Vec<Option<T>> {
+        let rows = 0..self.rows;
         let cell = |row| {
             let cell = if self.is_odd() { odd(self.random) } else { plain(row, self.random) };
             (!self.random.chance(missing + 0.4 * self.odd)).then_some(cell)
         };
-        (0..self.rows).map(cell).collect()
+        rows.map(cell).collect()
     }
 
     fn numbers(&mut self, missing: f64, plain: impl Fn(usize, &mut Random) -> f64) -> Float64Array {
