@@ -11,6 +11,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Schema, TimeUni
 use datafusion::execution::FunctionRegistry;
 use datafusion::prelude::{SessionContext, col, ident};
 use diad_datafusion::Scorer;
+use diad_datafusion::diad::encode::Roles;
 use diad_datafusion::diad::{Alert, Detector, Params};
 
 /// 400 rows: numbers, texts, days as moments at midnight, and times of day, each with gaps.
@@ -106,6 +107,11 @@ async fn columns_are_found_by_name_however_they_are_given() {
         scores(&ctx, "SELECT diad_score(*) AS s FROM sales WHERE diad_score(*) > 0 ORDER BY s DESC LIMIT 1")
             .await;
     assert_eq!(most, [want[123]]);
+    // Whether the columns are in the list or not.
+    for order in [r#"diad_score(x, "Y")"#, "score"] {
+        let query = format!(r#"SELECT "Y", diad_score(*) AS score FROM sales ORDER BY {order} DESC LIMIT 1"#);
+        assert_eq!(scores(&ctx, &query).await, [Some(100f64.to_bits())], "{query}");
+    }
     let by = r#"SELECT max(diad_score(x, "Y")) FROM sales GROUP BY diad_score(x, "Y") > 1e9"#;
     assert_eq!(scores(&ctx, by).await, [want[123]]);
     let joined = r#"SELECT diad_score(s.*) FROM sales s CROSS JOIN (SELECT 7.0 AS x) other"#;
@@ -311,6 +317,22 @@ async fn a_frame_is_judged_once_and_keeps_what_is_asked_for() {
     assert!(row.column(5).as_boolean().value(123) && !row.column(5).as_boolean().value(124));
     assert_eq!(row.column(4).as_string_view().value(124), "ordinary");
     assert!(row.column(6).as_string_view().value(123).contains("100"));
+}
+
+#[tokio::test]
+async fn the_column_of_segments_is_one_of_the_model() {
+    let ctx = SessionContext::new();
+    ctx.register_batch("sales", sales()).unwrap();
+    let view = diad_arrow::arrow_59::view(&sales().project(&[0, 1, 2]).unwrap()).unwrap();
+    let params = Params::default().with_steps(100).trees(30);
+    let training = params.fitting(&view).roles(Roles::default().by("kind")).read().unwrap();
+    let scorer = Scorer::new(training.run().unwrap());
+    scorer.register(&ctx).unwrap();
+    assert!(scorer.sources().contains(&"kind".to_owned()), "{:?}", scorer.sources());
+    let want = expected(scorer.detector(), &sales());
+    assert_eq!(scores(&ctx, r#"SELECT diad_score(kind, "Y", x) FROM sales"#).await, want);
+    let said = refused(&ctx, r#"SELECT diad_score(x, "Y") FROM sales"#).await;
+    assert!(said.contains(r#"diad_score needs a column "kind", which"#), "{said}");
 }
 
 #[tokio::test]

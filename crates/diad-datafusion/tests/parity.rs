@@ -78,7 +78,7 @@ fn numbers(batch: &RecordBatch, name: &str) -> Vec<u64> {
 
 fn texts(array: &ArrayRef) -> Vec<Option<String>> {
     match array.as_boolean_opt() {
-        Some(truths) => truths.iter().map(|truth| truth.map(|truth| truth.to_string())).collect(),
+        Some(truths) => truths.iter().map(|truth| truth.map(|truth| u8::from(truth).to_string())).collect(),
         None => array.as_string_view().iter().map(|text| text.map(str::to_owned)).collect(),
     }
 }
