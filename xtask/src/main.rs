@@ -22,7 +22,8 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test      Run every check: formatting, lints, tests, documentation and its examples, and the Python package
   python    Build the Python package into a new virtual environment and test it there, and exports in other programs
-  engines   Test the Python package in Spark, on a cluster of this machine, and in DuckDB; needs Java
+  engines   Test the Python package in Spark, on a cluster of this machine, and in DuckDB, and the crate for DataFusion;
+            needs Java and, for DataFusion, the Rust of its Cargo.toml
   wheel     Build the Python package as it is published, and test it without Rust; with --no-test, build only
   site      Build the documentation as a web site in target/site/html, and check its links
   settings  Write docs/settings.md and the arguments of the Python package from the declared settings
@@ -44,7 +45,7 @@ const CHECKS: [(&str, &[&str]); 5] = [
 ];
 
 /// What is published. Cargo finds the order.
-const PUBLISHED: [&str; 5] = ["diad-kernel", "diad-table", "diad", "diad-report", "diad-cli"];
+const PUBLISHED: [&str; 6] = ["diad-kernel", "diad-table", "diad-arrow", "diad", "diad-report", "diad-cli"];
 
 fn main() -> ExitCode {
     let done = match env::args().nth(1).as_deref() {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::{build_diad, check, find, install_packages, root, target};
+use crate::{build_diad, cargo, check, find, install_packages, root, target};
 
 /// What builds the package.
 const MATURIN: &str = "maturin>=1.16,<2";
@@ -133,7 +133,7 @@ pub fn run() -> Result<()> {
     environment.test_in("tests/exports", &target().join("debug/diad"), &[])
 }
 
-/// Builds, and tests in Spark and DuckDB.
+/// Builds, and tests in Spark, DuckDB and DataFusion.
 pub fn engines() -> Result<()> {
     if find("java").is_none() {
         install_packages("the tests in Spark", &["openjdk-17-jre-headless"])?;
@@ -141,7 +141,24 @@ pub fn engines() -> Result<()> {
     let (environment, command) = (install("engines", &ENGINES)?, target().join("debug/diad"));
     let tests = ["tests/test_duckdb.py", "tests/test_spark.py", "tests/test_cluster.py"];
     environment.test(&command, &[&["-m", "cluster or not cluster"], &tests[..]].concat())?;
-    environment.test_in("tests/exports", &command, &["-k", "spark"])
+    environment.test_in("tests/exports", &command, &["-k", "spark"])?;
+    datafusion(&command)
+}
+
+/// Tests the crate for DataFusion with a `diad` command. It is a workspace of its own, which only this builds: DataFusion takes
+/// many minutes.
+fn datafusion(command: &Path) -> Result<()> {
+    let folder = root().join("crates/diad-datafusion");
+    for args in [
+        &["fmt", "--check"][..],
+        &["clippy", "--all-targets", "--", "-D", "warnings"],
+        &["test", "--all-targets"],
+        &["test", "--doc"],
+    ] {
+        let name = format!("cargo {} in crates/diad-datafusion", args.join(" "));
+        check(cargo().args(args).current_dir(&folder).env("DIAD", command), &name)?;
+    }
+    Ok(())
 }
 
 /// Builds the package into a new virtual environment, with other packages.

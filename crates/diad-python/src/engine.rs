@@ -1,13 +1,15 @@
 //! What engines that hold the data need of a model: rows judged batch by batch, and counts that are put together elsewhere.
 
-use diad::calibrate::{Counted, Drifting, Rarities, Threshold};
+use std::sync::Arc;
+
+use diad::calibrate::{Counted, Drifting, Judge, Rarities};
 use diad::encode::{Counted as Cells, Counting, Encoder, Survey};
 use diad::table::Source;
 use diad::{Alert, Calibration};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -25,11 +27,11 @@ type Judged<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<u8>>,
     Option<Bound<'py, PyArray1<bool>>>,
-    Texts,
+    Texts<'py>,
 );
 
 /// Reason after reason, a text for each row that has so many.
-type Texts = Vec<Vec<Option<String>>>;
+type Texts<'py> = Vec<Vec<Option<Bound<'py, PyString>>>>;
 
 /// How the rows of a larger table are to be counted of which these are a sample, for [`count_rows`].
 #[pyfunction]
@@ -118,32 +120,29 @@ impl Model {
     ) -> PyResult<Judged<'py>> {
         let py = table.py();
         let alert = alert.map(str::parse::<Alert>).transpose().map_err(PyValueError::new_err)?;
-        let calibration = self.detector.calibration();
-        let threshold = alert.and_then(|rule| Threshold::of_model(rule, calibration));
-        let rarities = self.rarities.get_or_init(|| Rarities::new(calibration));
-        let (scores, reasons) = with_columns(table, |columns| {
+        let rarities = self.rarities.get_or_init(|| Rarities::new(self.detector.calibration()));
+        let judged = with_columns(table, |columns| {
             let view = self.view(columns)?;
-            run_here(py, || match reasons {
-                0 => Ok((self.detector.score_all_noting::<f32>(&view)?.0, Vec::new())),
-                _ => self.reasons(&view, reasons),
+            run_here(py, || {
+                let judge = Judge::new(&self.detector, rarities).alerting(alert);
+                match reasons {
+                    0 => judge.judge(&view),
+                    _ => judge.explaining(self.explainer(), reasons).judge(&view),
+                }
             })
         })?;
-        let (mut percentiles, mut p_values, mut severities) = (Vec::new(), Vec::new(), Vec::new());
-        for &score in &scores {
-            let rarity = rarities.of(score);
-            percentiles.push(rarity.percentile);
-            p_values.push(rarity.p_value);
-            severities.push(rarity.severity as u8);
-        }
-        let alerts = threshold
-            .map(|threshold| PyArray1::from_iter(py, scores.iter().map(|&score| threshold.is_alert(score))));
+        let rarities = || judged.rarities.iter();
+        let text = |reasons: &Vec<Option<Arc<str>>>| {
+            reasons.iter().map(|text| text.as_deref().map(|text| PyString::new(py, text))).collect()
+        };
+        let alerts = judged.alerts.map(|alerts| PyArray1::from_vec(py, alerts));
         Ok((
-            PyArray1::from_iter(py, scores.iter().map(|&score| f64::from(score))),
-            PyArray1::from_vec(py, percentiles),
-            PyArray1::from_vec(py, p_values),
-            PyArray1::from_vec(py, severities),
+            PyArray1::from_iter(py, judged.scores.iter().map(|&score| f64::from(score))),
+            PyArray1::from_iter(py, rarities().map(|rarity| rarity.percentile)),
+            PyArray1::from_iter(py, rarities().map(|rarity| rarity.p_value)),
+            PyArray1::from_iter(py, rarities().map(|rarity| rarity.severity as u8)),
             alerts,
-            reasons,
+            judged.reasons.iter().map(text).collect(),
         ))
     }
 
@@ -185,23 +184,6 @@ impl Model {
 }
 
 impl Model {
-    /// The scores of all rows, and reason after reason.
-    fn reasons(&self, table: &dyn Source, most: usize) -> diad::Result<(Vec<f32>, Texts)> {
-        let explainer = self.explainer();
-        let mut reader = table.open(&self.detector.selection())?;
-        let mut scores = Vec::new();
-        let mut reasons = vec![Vec::new(); most];
-        while let Some(batch) = reader.next_batch()? {
-            let found = explainer.reasons(&batch, most)?;
-            scores.extend_from_slice(found.scores());
-            for (number, reasons) in reasons.iter_mut().enumerate() {
-                let text = |code: u32| found.sentences().get(code as usize).map(ToString::to_string);
-                reasons.extend(found.codes(number).map(text));
-            }
-        }
-        Ok((scores, reasons))
-    }
-
     fn counting(&self, so_far: Counted, table: &dyn Source) -> diad::Result<Counted> {
         let mut drifting = Drifting::new(self.explainer());
         drifting.append(so_far)?;

@@ -1,6 +1,5 @@
 //! Work without the interpreter lock, on threads of its own, that Ctrl-C stops.
 
-use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -105,23 +104,9 @@ fn call(callback: &Bound<'_, PyAny>, progress: &Progress) -> PyResult<()> {
     callback.call1((progress.step, progress.steps, progress.loss, progress.temperature)).map(|_| ())
 }
 
-thread_local! {
-    /// A thread that is all of a pool.
-    static ALONE: OnceCell<ThreadPool> = const { OnceCell::new() };
-}
-
-/// Runs short work on this very thread, which costs less than to hand it to another: engines come with some thousand rows at a
-/// time. Ctrl-C is seen when it is done.
+/// Runs short work on this very thread. Ctrl-C is seen when it is done.
 pub fn run_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> diad::Result<T> + Send) -> PyResult<T> {
-    let become_alone = || ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    ALONE.with(|alone| {
-        if alone.get().is_none()
-            && let Ok(pool) = become_alone()
-        {
-            let _ = alone.set(pool);
-        }
-    });
-    py.detach(work).map_err(raise)
+    py.detach(|| diad::on_this_thread(work)).map_err(raise)
 }
 
 /// The threads of the last work: the process they live in (a child process of a fork has none of its parent's), how many were

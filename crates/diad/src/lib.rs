@@ -51,6 +51,7 @@ pub use edit::Edit;
 pub use error::{CheckpointFault, Error, ModelFault, Naming, Result};
 pub use fit::{Fitting, Training};
 pub use origin::{Digest, Origin};
+pub use parallel::on_this_thread;
 pub use score::Detector;
 pub use settings::{DescentParams, FunctionParams, Learner, Loss, Params, Scale};
 pub use train::{Progress, Work};

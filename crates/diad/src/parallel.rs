@@ -3,13 +3,33 @@
 //!
 //! Work is passed as `&dyn Fn`: what is around it is compiled once for each type of result, not at each place that has work.
 
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Runs through the numbers from 0 to a count.
 type Runner<'a> = &'a dyn Fn(usize, &(dyn Fn(usize) + Sync));
+
+thread_local! {
+    /// A thread that is all of a pool.
+    static ALONE: OnceCell<ThreadPool> = const { OnceCell::new() };
+}
+
+/// Does short work on this very thread, which costs less than to hand it to others, and leaves these to the other work of an
+/// engine that comes with some thousand rows at a time. From then on, whatever rayon does for this thread it does on it alone.
+pub fn on_this_thread<T>(work: impl FnOnce() -> T) -> T {
+    ALONE.with(|alone| {
+        if alone.get().is_none()
+            && let Ok(pool) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
+        {
+            let _ = alone.set(pool);
+        }
+    });
+    work()
+}
 
 /// The results for the numbers from 0 to `count`.
 pub fn map_indices<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
@@ -134,6 +154,18 @@ mod tests {
                 assert_eq!(numbers, (0..1000).map(|i| 3 * i).collect::<Vec<usize>>());
             });
         }
+    }
+
+    #[test]
+    fn work_stays_on_its_thread() {
+        std::thread::scope(|scope| {
+            let here = scope.spawn(|| {
+                let this = std::thread::current().id();
+                let threads = on_this_thread(|| map_indices(1000, &|_| std::thread::current().id()));
+                threads.into_iter().all(|thread| thread == this)
+            });
+            assert!(here.join().unwrap());
+        });
     }
 
     #[test]

@@ -5,12 +5,12 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{Array, RecordBatch, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, DataType};
 use diad::table::ColumnView;
+use diad_arrow::arrow_60::Column;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use super::Columns;
-use super::chunks::Column;
 
 /// A table handed over by Arrow, kept where it is: a stream can be read once only.
 #[pyclass(frozen, module = "diad._diad")]

@@ -3,7 +3,6 @@
 mod array;
 mod arrow;
 mod cells;
-mod chunks;
 mod frame;
 mod sparse;
 mod taken;

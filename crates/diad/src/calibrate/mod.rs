@@ -19,6 +19,7 @@
 
 mod drift;
 mod groups;
+mod judge;
 mod next;
 mod rarity;
 mod severity;
@@ -28,6 +29,7 @@ mod threshold;
 pub(crate) use drift::usual;
 pub use drift::{ColumnDrift, Counted, Drift, Drifting, GroupDrift, TermDrift, Verdict};
 pub use groups::{Carrier, Direction, Group, groups};
+pub use judge::{Judge, Judged};
 pub use next::{Next, Querying, next_rows};
 pub use rarity::{Rarities, Rarity};
 pub use severity::Severity;

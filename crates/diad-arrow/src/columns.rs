@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, TimeUnit};
-use diad::table::Error;
-use diad::table::{ColumnView, ReadAs, Texts, Values, seconds};
+use diad_table::{ColumnView, Error, ReadAs, Result, Texts, Values, View, seconds};
+
+use super::arrow_array::cast::AsArray;
+use super::arrow_array::types::*;
+use super::arrow_array::{Array, ArrayRef, RecordBatch};
+use super::arrow_buffer::i256;
+use super::arrow_schema::{DataType, TimeUnit};
 
 /// What a column holds, as the reader of Parquet files takes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,8 @@ enum Stored {
     Other(String),
 }
 
+/// A column of Arrow, read where it is.
+#[derive(Debug)]
 pub struct Column {
     stored: Stored,
     /// Whether it is a column of categories, which come as dictionaries.
@@ -30,6 +33,7 @@ pub struct Column {
     rows: usize,
 }
 
+#[derive(Debug)]
 struct Chunk {
     /// Its first row in the column.
     start: usize,
@@ -39,6 +43,7 @@ struct Chunk {
 }
 
 impl Column {
+    /// The column of these arrays, one after the other, which are all of one type.
     pub fn new(kind: &DataType, arrays: Vec<ArrayRef>) -> Self {
         let mut rows = 0;
         let mut chunks = Vec::with_capacity(arrays.len());
@@ -77,7 +82,7 @@ impl ColumnView for Column {
         self.category
     }
 
-    fn read(&self, name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {
+    fn read(&self, name: &str, rows: Range<usize>, wanted: ReadAs) -> Result<Values> {
         Ok(match &self.stored {
             Stored::Integers => {
                 let mut whole = Vec::with_capacity(rows.len());
@@ -97,6 +102,26 @@ impl ColumnView for Column {
                 return Err(Error::NotNumeric { column: name.to_owned(), kind: kind.clone() });
             }
         })
+    }
+}
+
+/// The columns of a batch of rows.
+///
+/// # Errors
+/// If a name repeats.
+pub fn view(batch: &RecordBatch) -> Result<View<'static>> {
+    let column = |array: &ArrayRef| {
+        Box::new(Column::new(array.data_type(), vec![array.clone()])) as Box<dyn ColumnView>
+    };
+    let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+    View::new(names, batch.columns().iter().map(column).collect())
+}
+
+/// What a type is, in a word, if columns of it are not read.
+pub fn unread(kind: &DataType) -> Option<String> {
+    match stored_as(kind) {
+        Stored::Other(kind) => Some(kind),
+        _ => None,
     }
 }
 
@@ -231,7 +256,7 @@ fn add_numbers(array: &ArrayRef, unit: f64, out: &mut Vec<f64>) {
 }
 
 /// The nearest double of a whole number of 256 bits.
-fn wide(value: arrow_buffer::i256) -> f64 {
+fn wide(value: i256) -> f64 {
     let (low, high) = value.to_parts();
     value.to_i128().map_or_else(|| high as f64 * 2f64.powi(128) + low as f64, |value| value as f64)
 }
