@@ -113,14 +113,14 @@ async fn all_is_as_the_command_writes_it() {
         let frame = scorer.score(ctx.table("sales").await.unwrap(), Some("number"), &["amount"]).unwrap();
         let frame = sorted(frame).await;
         let mut all = numbers(&frame, "score") == bits(&want);
-        for column in 1..TOLD.len() {
+        for (column, told) in TOLD.into_iter().enumerate().skip(1) {
             let equal = match column {
-                1 | 2 => numbers(&frame, TOLD[column]) == bits(&expected.numbers(column)),
-                _ => texts(frame.column_by_name(TOLD[column]).unwrap()) == expected.texts(column),
+                1 | 2 => numbers(&frame, told) == bits(&expected.numbers(column)),
+                _ => texts(frame.column_by_name(told).unwrap()) == expected.texts(column),
             };
             all &= equal;
             if !equal {
-                unequal.push(format!("{name}: {}", TOLD[column]));
+                unequal.push(format!("{name}: {told}"));
             }
         }
         println!("{name}: {rows} rows, diad_score equal: {function}, Scorer::score equal: {all}");

@@ -211,7 +211,7 @@ pub fn models(folder: &Path, rows: usize) -> Vec<(&'static str, PathBuf)> {
 /// With a label for each fiftieth row.
 fn labelled(batch: &RecordBatch) -> RecordBatch {
     let amounts = batch.column_by_name("amount").unwrap().as_primitive::<Float64Type>();
-    let label = |row: usize| (row % 50 == 0).then(|| i64::from(amounts.value(row) > 60.0));
+    let label = |row: usize| row.is_multiple_of(50).then(|| i64::from(amounts.value(row) > 60.0));
     let labels: Int64Array = (0..batch.num_rows()).map(label).collect();
     let mut fields: Vec<_> = batch.schema().fields().iter().cloned().collect();
     fields.push(Arc::new(Field::new("label", DataType::Int64, true)));
