@@ -201,4 +201,26 @@ mod tests {
         assert_eq!(curve.values[2], curve.values[3], "two categories of one row each");
         assert!(curve.values[4] > curve.values[3], "one that no row has");
     }
+
+    /// The sample has the same rows of each: what tells them apart was counted in the table. None is rarer than half a row of the sample.
+    #[test]
+    fn categories_and_gaps_are_as_rare_as_in_the_whole_table() {
+        let places = vec![-1.0, -0.4, 0.2, 0.6, 1.0];
+        let values = || [-1.0, -0.4, 0.2].iter().flat_map(|&place| vec![place; 100]).collect();
+        let curve_of = |counts: Vec<u64>| {
+            let mut column = Column::of_categories(values(), places.clone());
+            column.counts = counts;
+            curve(0, &column)
+        };
+        let curve_of_table = curve_of(vec![900_000, 50_000, 49_000, 1, 0]);
+        let values = &curve_of_table.values;
+        assert!(values[0] < values[1] && values[1] < values[2] && values[2] < values[3], "{values:?}");
+        assert_eq!(values[3], values[4], "one row of a million, and none");
+        assert_eq!(curve_of(vec![100, 100, 100, 0, 0]).values, curve_of(Vec::new()).values);
+        let mut marks = Column::of_marks(vec![-1.0; 300]);
+        marks.counts = vec![999_000, 1000];
+        assert!(!marks.varies() && marks.varies_in_table());
+        let [there, gap] = [-1.0, 1.0].map(|mark| curve(0, &marks).at(mark));
+        assert!(gap > 20.0 && there < 0.1, "{gap} {there}");
+    }
 }
