@@ -1,6 +1,6 @@
 """Exports against `diad score`, and how fast they are.
 
-    python exports.py parity --diad target/release/diad [--rows 1000000]
+    python exports.py parity --diad target/release/diad [--rows 1000000] [--engines duckdb sqlite]
     python exports.py speed --diad target/release/diad
 
 need duckdb, numpy, onnxruntime and pyarrow; speed also interpret-core, ebm2onnx and onnx; parity uses PostgreSQL where it is installed and
@@ -34,10 +34,10 @@ ENGINES = {
 }
 
 
-def parity(diad, rows, folder):
+def parity(diad, rows, wanted, folder):
     """The largest difference of any score, relative to the score or to 1, by model and engine: from tables and from `--exact`."""
     print("| model | engine | rows | from tables | from `--exact` | ranks that differ |\n|---|---|---:|---:|---:|---:|")
-    there = [engine for engine, is_there in ENGINES.items() if is_there()]
+    there = [engine for engine, is_there in ENGINES.items() if engine in wanted and is_there()]
     for kind in models.KINDS:
         model, table, scores = models.make(kind, folder, diad), folder / "new.parquet", folder / "scores.parquet"
         whole = models.table(kind, rows, 7, new=True)
@@ -70,7 +70,7 @@ def score(diad, engine, model, table, folder):
     return getattr(engines, f"score_{engine}")(table, statement)
 
 
-def speed(diad, _, folder):
+def speed(diad, _rows, _wanted, folder):
     """Rows a second of processor time of a model of 50 columns, beside an EBM of the same terms; and sizes of SQL."""
     import ebm2onnx
     import onnx
@@ -115,6 +115,7 @@ if __name__ == "__main__":
     parser.add_argument("what", choices=["parity", "speed"])
     parser.add_argument("--diad", default="diad")
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        globals()[options.what](options.diad, options.rows, pathlib.Path(folder))
+        globals()[options.what](options.diad, options.rows, options.engines, pathlib.Path(folder))

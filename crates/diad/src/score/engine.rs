@@ -81,7 +81,8 @@ impl Detector {
     /// The engine that is used: tables, unless exact scores are asked for or tables cannot be close enough to them.
     pub(crate) fn engine(&self) -> Engine<'_> {
         let wanted = !self.exact && self.bound.is_some();
-        let compiled = if wanted { self.compiled.get_or_init(|| self.compile(self.bound)).as_ref() } else { None };
+        let compiled =
+            if wanted { self.compiled.get_or_init(|| self.compile(self.bound)).as_ref() } else { None };
         compiled.map_or_else(|| Engine::Exact(self.exact()), Engine::Tables)
     }
 

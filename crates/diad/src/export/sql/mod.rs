@@ -306,8 +306,7 @@ impl<'a> Writer<'a> {
             let moved = self.moved(term).map(|function| (true, function));
             let mut before = false;
             for (is_moved, (needs, function)) in own.chain(moved) {
-                let columns =
-                    if before { &mut sums.moved[target] } else { &mut sums.columns[target] };
+                let columns = if before { &mut sums.moved[target] } else { &mut sums.columns[target] };
                 let full = used + needs > self.room;
                 if full || ready.len() == BATCH || is_moved != before {
                     self.add_up(&mut ready, stage, columns, sheet);
@@ -319,8 +318,7 @@ impl<'a> Writer<'a> {
                 ready.push(function(stage, sheet));
             }
             if self.apart {
-                let columns =
-                    if before { &mut sums.moved[target] } else { &mut sums.columns[target] };
+                let columns = if before { &mut sums.moved[target] } else { &mut sums.columns[target] };
                 self.add_up(&mut ready, stage, columns, sheet);
             }
         }

@@ -102,9 +102,9 @@ pub fn distinct(side: &Side) -> Option<&[u32]> {
 fn slack(nodes: &[f64], values: &[f64], error: f64) -> f64 {
     let slopes: Vec<f64> =
         nodes.windows(2).zip(values.windows(2)).map(|(n, v)| (v[1] - v[0]) / (n[1] - n[0])).collect();
-    let bends: Vec<f64> = slopes.windows(2).map(|two| (two[1] - two[0]).abs()).collect();
-    let usual = (bends.iter().map(|bend| bend * bend).sum::<f64>() / bends.len().max(1) as f64).sqrt();
-    let most = bends.iter().copied().fold(0.0, f64::max);
+    // A node that is moved keeps its value, so that the function is off by what it rises on the way.
+    let usual = (slopes.iter().map(|slope| slope * slope).sum::<f64>() / slopes.len() as f64).sqrt();
+    let most = slopes.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
     (error / usual).min(FEW_NODES * error / most)
 }
 
@@ -190,7 +190,10 @@ fn find(nodes: &Nodes, (x, cut): (Col, Col), dialect: Dialect, sheet: &mut Sheet
     let share = format!("({u}-{before})/({after}-{before})");
     let (cell, share) = match nodes.places {
         None => (format!("{from}+{}", sheet.name(step)), share),
-        Some(_) => (dialect.whole_field(sheet.name(two), &widths, (0, 1)), format!("({}-{})*{share}", field(1, 1), field(0, 1))),
+        Some(_) => (
+            dialect.whole_field(sheet.name(two), &widths, (0, 1)),
+            format!("({}-{})*{share}", field(1, 1), field(0, 1)),
+        ),
     };
     let uses = if nodes.places.is_some() { vec![two] } else { uses.into_iter().chain([step]).collect() };
     let cell = sheet.add('i', 1, &uses, cell);
@@ -219,7 +222,10 @@ mod tests {
                 let wanted = numbers.partition_point(|&node| node as f64 <= u) - 1;
                 // On the edge of a bin it may be the cell beside, to which the line goes on.
                 let edge = (u - numbers[wanted] as f64).abs() < 1.0;
-                assert!(cell == wanted || edge && cell.abs_diff(wanted) == 1, "{count}: {x}, {cell}, {wanted}");
+                assert!(
+                    cell == wanted || edge && cell.abs_diff(wanted) == 1,
+                    "{count}: {x}, {cell}, {wanted}"
+                );
             }
         }
     }
@@ -232,5 +238,15 @@ mod tests {
         };
         assert!(width(&[0.0, 0.0, 1.0, 1.0]) > 12);
         assert!(width(&[0.0, 0.0, 1e-7, 1e-7]) < 9);
+    }
+
+    #[test]
+    fn a_straight_line_through_many_nodes_stays_one() {
+        let at: Vec<f64> = (0..6).map(|k| f64::from(k) / 2.5 - 1.0).collect();
+        let nodes = Nodes { feature: 0, at: &at, places: None, slack: slack(&at, &at, 1e-6) };
+        let (numbers, _, scale) = whole(&nodes);
+        for (node, number) in at.iter().zip(numbers) {
+            assert!((number as f64 / scale - 1.0 - node).abs() <= 1e-6, "{node}");
+        }
     }
 }
