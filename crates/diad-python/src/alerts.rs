@@ -71,7 +71,7 @@ impl Model {
     #[getter]
     fn alert_share(&self) -> Option<f64> {
         match self.detector.alert() {
-            Some(Alert::Share(share) | Alert::PValue(share)) => Some(share),
+            Some(Alert::Share(share)) => Some(share),
             _ => None,
         }
     }

@@ -206,10 +206,15 @@ impl Model {
         Ok(Self::new(detector(bytes)?, names))
     }
 
-    /// Writes the model file; if the model has no rule for alerts, with that of this share of the rows.
+    /// Writes the model file, with a rule for alerts of this share of the rows, unless the model has one of another kind.
     #[pyo3(signature = (path, share=None))]
     fn save(&self, path: PathBuf, share: Option<f64>) -> PyResult<()> {
-        let Some(share) = share.filter(|_| self.detector.alert().is_none()) else {
+        let is_new = |share: &f64| match self.detector.alert() {
+            None => true,
+            Some(Alert::Share(stored)) => stored != *share,
+            Some(_) => false,
+        };
+        let Some(share) = share.filter(is_new) else {
             return self.detector.save(&path).map_err(raise);
         };
         let bytes = self.detector.to_bytes().map_err(|fault| PyValueError::new_err(fault.to_string()))?;

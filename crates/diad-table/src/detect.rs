@@ -51,12 +51,7 @@ pub(crate) fn format(start: &[u8]) -> Format {
         _ if is_binary(start) => Format::Other("a binary file of another program"),
         _ => match start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start() {
             [b'<', b'?', b'x', b'm', b'l', ..] => Format::Other("XML"),
-            // A column name may start so.
-            [b'<', b'!' | b'a'..=b'z' | b'A'..=b'Z', rest @ ..]
-                if rest.windows(2).any(|two| two == b"</") =>
-            {
-                Format::Other("a web page")
-            }
+            page if is_web_page(page) => Format::Other("a web page"),
             [b'{', ..] => Format::Json,
             [b'[', rest @ ..] => match rest.trim_ascii_start() {
                 [b'{', ..] => Format::Json,
@@ -67,6 +62,14 @@ pub(crate) fn format(start: &[u8]) -> Format {
             _ => Format::Csv,
         },
     }
+}
+
+/// Whether text begins as web pages do. The name of a column may start with < as well.
+fn is_web_page(start: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 6] = [b"<!doctype", b"<!--", b"<html", b"<head", b"<body", b"<table"];
+    BEGINNINGS
+        .iter()
+        .any(|begin| start.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin)))
 }
 
 /// Whether bytes are no text: one in fifty is null, which text in UTF-8 has none of.
@@ -174,7 +177,7 @@ struct Row {
     cells: usize,
     /// Cells up to the last that is not empty.
     filled: usize,
-    /// Whether one of them is a number.
+    /// Whether one of them starts as numbers and dates do.
     has_numbers: bool,
 }
 
@@ -194,11 +197,17 @@ fn shape(rows: &[Row]) -> (usize, bool) {
     };
     // A title stands before the table if it is narrower and most of what follows is not.
     let narrower = widths.iter().take(MOST_BEFORE).take_while(|&&width| width + 1 < usual).count();
-    // Programs that write all rows alike fill up a title with empty cells. What follows it must look like names.
+    // Programs that write all rows alike fill up a title with empty cells. What follows it must look like names: without numbers, which
+    // the rows below have.
     let padded = rows.iter().take(MOST_BEFORE).take_while(|row| row.filled * 2 < usual).count();
-    let named = |row: &Row| row.filled * 2 > usual && !row.has_numbers;
+    let named = |names: usize| {
+        let below = rows.get(names + 1..).unwrap_or_default();
+        let is_named = |row: &Row| row.filled * 2 > usual && !row.has_numbers;
+        rows.get(names).is_some_and(is_named)
+            && below.iter().filter(|row| row.has_numbers).count() * 2 > below.len()
+    };
     let before = match (narrower, padded) {
-        (0, padded) if rows.get(padded).is_some_and(named) => padded,
+        (0, padded) if named(padded) => padded,
         (narrower, _) => narrower,
     };
     let before = if before < MOST_BEFORE && count(usual) * 2 > widths.len() { before } else { 0 };
@@ -209,6 +218,13 @@ thread_local! {
     /// A parser for each separator. Making one takes longer than reading a few rows.
     static PARSERS: RefCell<[Reader; DELIMITERS.len()]> =
         RefCell::new(DELIMITERS.map(|delimiter| ReaderBuilder::new().delimiter(delimiter).build()));
+}
+
+/// Whether a cell starts as numbers, amounts and dates do.
+fn starts_as_number(cell: &[u8]) -> bool {
+    let cell = String::from_utf8_lossy(cell);
+    let sign = |c: char| c.is_whitespace() || matches!(c, '-' | '+' | '(' | '.' | '$' | '€' | '£' | '¥');
+    cell.trim_start_matches(sign).starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The first rows. The last one is left out if it may be cut off.
@@ -228,9 +244,7 @@ fn rows(start: &[u8], reader: &mut Reader, whole: bool) -> Vec<Row> {
             if end > before {
                 row.filled = row.cells;
                 let cell = before.checked_sub(offset).and_then(|from| output.get(from..end - offset));
-                row.has_numbers |= cell
-                    .and_then(|cell| std::str::from_utf8(cell).ok())
-                    .is_some_and(|cell| cell.trim().parse::<f64>().is_ok_and(f64::is_finite));
+                row.has_numbers |= cell.is_some_and(starts_as_number);
             }
             before = end;
         }
@@ -291,6 +305,10 @@ mod tests {
         assert_eq!(found(&format!("{titles}a,b,c,d,e\n{rows}")), (b',', 3, false, 0));
         assert_eq!(found(&format!("a,,,,\n{rows}")), (b',', 0, false, 0));
         assert_eq!(found(&format!("a,b,c,d,e\n1,,,,\n2,,,,\n{rows}")), (b',', 0, false, 0));
+        // Names that are mostly missing, above rows that could be names.
+        for row in ["red,big,blue,x,y\n", "a,\"1,5\",5 %,$5,2024-01-01\n"] {
+            assert_eq!(found(&format!("name,,,,\n{}", row.repeat(20))), (b',', 0, false, 0));
+        }
     }
 
     #[test]
@@ -305,6 +323,7 @@ mod tests {
         assert_eq!(format(b"\n<!DOCTYPE HTML><p>a</p>"), Format::Other("a web page"));
         assert_eq!(format(b"<?xml version=\"1.0\"?>"), Format::Other("XML"));
         assert_eq!(format(b"<a>,b\n"), Format::Csv);
+        assert_eq!(format(b"<lod,b,note\n1,2,<b>y</b>\n"), Format::Csv);
         assert_eq!(format(b"ARROW1\0\0"), Format::Arrow);
         assert_eq!(format(b"\xff\xff\xff\xff\x78\0\0\0"), Format::Arrow);
     }

@@ -150,7 +150,10 @@ impl Detector {
 fn curve(detector: &Detector, edit: &Edit) -> Result<Curve> {
     let wrong = |reason: &str| Error::Edit { edit: edit.to_string(), reason: reason.to_owned() };
     let columns = detector.encoder().columns();
-    let column = columns.iter().position(|column| column.name == edit.column());
+    let column = columns.iter().position(|column| column.name == edit.column()).or_else(|| {
+        // A number that counts by its segment goes by the name it has in the table, too.
+        columns.iter().position(|column| column.kind == Kind::Number && column.source() == edit.column())
+    });
     let Some(column) = column else {
         let names: Vec<String> = columns.iter().take(8).map(|column| quoted(&column.name)).collect();
         return Err(wrong(&format!("the model has no such column; it has {}", names.join(", "))));

@@ -3,6 +3,9 @@
 use super::Severity;
 use crate::calibration::Calibration;
 
+/// Sentences do not tell p-values below this one from each other.
+const HARDLY: f64 = 1e-6;
+
 /// How rare a score is among ordinary rows: rounded, so that it is the same number wherever it is written.
 ///
 /// ```
@@ -49,8 +52,11 @@ impl Rarity {
     /// assert_eq!(Rarity::of(0.0043).sentence(), "rare, higher than 99.57 % of ordinary rows");
     /// ```
     pub fn sentence(&self) -> String {
+        if self.p_value < HARDLY {
+            return format!("{}, higher than more than 99.9999 % of ordinary rows", self.severity);
+        }
         // Two digits of the rest: 99.57 %, as 0.43 % of ordinary rows score as high.
-        let places = (1.0 - (100.0 * self.p_value).log10()).ceil().clamp(0.0, 12.0) as usize;
+        let places = (1.0 - (100.0 * self.p_value).log10()).ceil().max(0.0) as usize;
         let share = 100.0 * (1.0 - self.p_value);
         format!("{}, higher than {share:.places$} % of ordinary rows", self.severity)
     }
@@ -92,8 +98,11 @@ mod tests {
 
     #[test]
     fn sentences_have_as_many_digits_as_people_read() {
-        let shares = [1.0, 0.5, 0.052, 0.002_062, 0.000_103].map(|p| Rarity::of(p).sentence());
-        for (sentence, share) in shares.iter().zip(["0 %", "50 %", "94.8 %", "99.79 %", "99.990 %"]) {
+        let shares = [1.0, 0.5, 0.052, 0.002_062, 0.000_103, 1e-20, 2e-306].map(|p| Rarity::of(p).sentence());
+        let least = "more than 99.9999 %";
+        for (sentence, share) in
+            shares.iter().zip(["0 %", "50 %", "94.8 %", "99.79 %", "99.990 %", least, least])
+        {
             assert!(sentence.contains(&format!("higher than {share}")), "{sentence}");
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::column::{Column, Kind, Level};
-use super::odd::{OddCell, Oddity};
+use super::odd::{OddCell, Oddity, Stranger};
 use crate::Result;
 use crate::table::{Notation, Table, Texts, TimePart, Values, read_numbers, read_time};
 
@@ -17,6 +17,8 @@ pub(crate) struct Found<'a> {
     pub columns: Vec<Cow<'a, [f64]>>,
     /// The cells that do not fit, column after column.
     pub odd: Vec<OddCell>,
+    /// The rows of no segment that the training had.
+    pub strangers: Vec<Stranger>,
 }
 
 impl Found<'_> {

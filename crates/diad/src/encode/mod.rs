@@ -223,8 +223,15 @@ impl Encoder {
         if sources.iter().all(|source| known.contains(source)) {
             return Ok(plain);
         }
-        if self.left_out.is_empty() && sources.len() == width {
+        // Nothing tells which of the columns would be that of the segments.
+        if self.left_out.is_empty() && self.segments.is_none() && sources.len() == width {
             return Ok(sources.into_iter().map(str::to_owned).collect());
+        }
+        if let Some(segments) = &self.segments {
+            let others = sources.into_iter().map(str::to_owned).collect();
+            return Err(
+                table::Error::MissingColumns { names: vec![segments.column().to_owned()], others }.into()
+            );
         }
         Err(Error::ColumnCount { found: width, expected: sources.len() + self.left_out.len() })
     }
@@ -347,7 +354,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Names the columns that are missing.
-    pub(crate) fn find<'a>(&self, batch: &'a Table) -> Result<Found<'a>> {
+    pub(crate) fn find<'a>(&self, batch: &'a Table) -> table::Result<Found<'a>> {
         let positions: HashMap<&str, usize> =
             batch.names().iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
         let place = |column: &Column| {
@@ -360,7 +367,7 @@ impl Encoder {
             names.dedup();
             let known = |name: &&String| self.columns.iter().any(|column| column.source() == name.as_str());
             let others = batch.names().iter().filter(|name| !known(name)).cloned().collect();
-            return Err(table::Error::MissingColumns { names, others }.into());
+            return Err(table::Error::MissingColumns { names, others });
         };
         // A cell with a time is reported once, by the first of its parts.
         let found = |index: usize| {
@@ -370,11 +377,14 @@ impl Encoder {
         };
         let (mut columns, odd): (Vec<_>, Vec<_>) =
             parallel::map_indices(places.len(), &found).into_iter().unzip();
-        if let Some(segments) = &self.segments {
-            let is_relative = |column: usize| matches!(batch.values(places[column]), Values::Encoded(_));
-            segments.apply(batch, &mut columns, is_relative)?;
-        }
-        Ok(Found { columns, odd: odd.into_iter().flatten().collect() })
+        let strangers = match &self.segments {
+            Some(segments) => {
+                let is_relative = |column: usize| matches!(batch.values(places[column]), Values::Encoded(_));
+                segments.apply(batch, &mut columns, is_relative)?
+            }
+            None => Vec::new(),
+        };
+        Ok(Found { columns, odd: odd.into_iter().flatten().collect(), strangers })
     }
 
     /// The columns of a batch as a table with one column for each of the encoder's: numbers, positions of categories,

@@ -1,6 +1,8 @@
 //! Cells that do not fit their column: each is a value of its own, and its row is scored all the same.
 
+use super::Encoder;
 use super::column::{Column, Kind};
+use super::found::Found;
 use crate::table::{self, Place, Table, quoted};
 use crate::{Error, Result};
 
@@ -21,6 +23,8 @@ pub enum Oddity {
     Unreadable,
     /// It is infinite.
     Infinite,
+    /// It names no segment that the training had.
+    Unknown,
 }
 
 /// Missing values are NaN; what cannot be read is NaN with a mark, which no calculation makes and no copy loses.
@@ -45,6 +49,7 @@ impl Oddity {
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
             Self::Infinite => "infinite",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -74,6 +79,15 @@ pub(crate) struct OddCell {
     pub cell: Option<String>,
 }
 
+/// A row of no segment that the training had.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stranger {
+    /// Which row of the batch.
+    pub row: usize,
+    /// What stands there.
+    pub cell: Option<String>,
+}
+
 impl OddCell {
     /// The error of those who take no such cell.
     pub(crate) fn refused<T>(self, column: &Column, batch: &Table) -> Result<T> {
@@ -85,7 +99,9 @@ impl OddCell {
             (Oddity::Unreadable, Kind::Time { .. }) => {
                 table::Error::NotTime { column: name, place, cell }.into()
             }
-            (Oddity::Unreadable, _) => table::Error::NotNumber { column: name, place, cell }.into(),
+            (Oddity::Unreadable | Oddity::Unknown, _) => {
+                table::Error::NotNumber { column: name, place, cell }.into()
+            }
         })
     }
 }
@@ -122,6 +138,8 @@ pub struct OddColumn {
     pub unreadable: u64,
     /// Cells that are infinite.
     pub infinite: u64,
+    /// Cells that name no segment of the training: their rows are compared with all segments.
+    pub unknown: u64,
     /// The first few of them.
     pub examples: Vec<OddExample>,
 }
@@ -153,20 +171,28 @@ impl Oddities {
 
     /// How many such cells there are.
     pub fn cells(&self) -> u64 {
-        self.columns.iter().map(|column| column.missing + column.unreadable + column.infinite).sum()
+        self.columns.iter().map(OddColumn::cells).sum()
     }
 
     /// Notes the cells of the next rows.
-    pub(crate) fn note(&mut self, columns: &[Column], batch: &Table, odd: Vec<OddCell>) {
+    pub(crate) fn note(&mut self, encoder: &Encoder, batch: &Table, found: Found) {
         let first = self.rows;
         self.rows += batch.rows() as u64;
-        for OddCell { column, row, oddity, cell } in odd {
+        let of_columns = found
+            .odd
+            .into_iter()
+            .map(|odd| (encoder.columns()[odd.column].source(), odd.row, odd.oddity, odd.cell));
+        let by = encoder.segments().map_or("", |(column, _)| column);
+        let of_segments =
+            found.strangers.into_iter().map(|stranger| (by, stranger.row, Oddity::Unknown, stranger.cell));
+        for (column, row, oddity, cell) in of_columns.chain(of_segments) {
             let place = batch.place(row);
-            let column = self.column(columns[column].source());
+            let column = self.column(column);
             match oddity {
                 Oddity::Missing => column.missing += 1,
                 Oddity::Unreadable => column.unreadable += 1,
                 Oddity::Infinite => column.infinite += 1,
+                Oddity::Unknown => column.unknown += 1,
             }
             if column.examples.len() < EXAMPLES {
                 column.examples.push(OddExample { row: first + row as u64, place, oddity, cell });
@@ -178,11 +204,12 @@ impl Oddities {
     pub fn append(&mut self, more: Self) {
         let first = self.rows;
         self.rows += more.rows;
-        for OddColumn { name, missing, unreadable, infinite, examples } in more.columns {
+        for OddColumn { name, missing, unreadable, infinite, unknown, examples } in more.columns {
             let column = self.column(&name);
             column.missing += missing;
             column.unreadable += unreadable;
             column.infinite += infinite;
+            column.unknown += unknown;
             let room = EXAMPLES.saturating_sub(column.examples.len());
             let moved =
                 examples.into_iter().map(|example| OddExample { row: first + example.row, ..example });
@@ -193,9 +220,16 @@ impl Oddities {
     fn column(&mut self, name: &str) -> &mut OddColumn {
         let place = self.columns.iter().position(|column| column.name == name);
         let place = place.unwrap_or_else(|| {
-            let (missing, unreadable, infinite) = (0, 0, 0);
+            let (missing, unreadable, infinite, unknown) = (0, 0, 0, 0);
             let name = name.to_owned();
-            self.columns.push(OddColumn { name, missing, unreadable, infinite, examples: Vec::new() });
+            self.columns.push(OddColumn {
+                name,
+                missing,
+                unreadable,
+                infinite,
+                unknown,
+                examples: Vec::new(),
+            });
             self.columns.len() - 1
         });
         &mut self.columns[place]
@@ -213,14 +247,21 @@ impl Oddities {
 }
 
 impl OddColumn {
+    fn cells(&self) -> u64 {
+        self.missing + self.unreadable + self.infinite + self.unknown
+    }
+
     fn sentence(&self) -> String {
+        if self.unknown > 0 {
+            return self.sentence_of_segments();
+        }
         let counts =
             [(self.unreadable, "unreadable"), (self.infinite, "infinite"), (self.missing, "missing")];
         let counts: Vec<String> = (counts.iter().filter(|(count, _)| *count > 0))
             .map(|(count, word)| format!("{count} {word} cell{}", if *count == 1 { "" } else { "s" }))
             .collect();
         let examples: Vec<String> = self.examples.iter().map(OddExample::words).collect();
-        let all = self.missing + self.unreadable + self.infinite;
+        let all = self.cells();
         let (counts_as, such) = match all {
             1 => ("counts", "correct it if it is a mistake"),
             _ => ("count", "correct them if they are mistakes"),
@@ -230,6 +271,20 @@ impl OddColumn {
             quoted(&self.name),
             counts.join(" and "),
             if all > examples.len() as u64 { "for example " } else { "" },
+            examples.join("; ")
+        )
+    }
+
+    fn sentence_of_segments(&self) -> String {
+        let examples: Vec<String> = self.examples.iter().map(OddExample::words).collect();
+        let (rows, are, such) = match self.unknown {
+            1 => ("1 row".to_owned(), "is", "its numbers are"),
+            rows => (format!("{rows} rows"), "are", "their numbers are"),
+        };
+        format!(
+            "column {}: {rows} ({}{}) {are} of no segment that the training had; {such} compared with those of all segments",
+            quoted(&self.name),
+            if self.unknown > examples.len() as u64 { "for example " } else { "" },
             examples.join("; ")
         )
     }

@@ -111,6 +111,24 @@ pub enum Error {
         /// The column.
         column: String,
     },
+    /// Segments of which nothing is told.
+    #[error(
+        "no column has numbers that could count by what is usual for each {}; fit the table without it",
+        quoted(column)
+    )]
+    NoBaselines {
+        /// The column.
+        column: String,
+    },
+    /// A column that names segments and is to be a feature, too.
+    #[error(
+        "column {} says which segment a row belongs to, so it cannot be a feature as well",
+        quoted(column)
+    )]
+    SegmentsAsFeature {
+        /// The column.
+        column: String,
+    },
     /// More segments than are kept.
     #[error(
         "column {} has too many different values for a baseline of each; take one with fewer",

@@ -87,7 +87,7 @@ impl Explainer<'_> {
     /// The cells of a table that do not fit their columns.
     pub(super) fn noted(&self, found: Found, table: &Table) -> Oddities {
         let mut oddities = Oddities::default();
-        oddities.note(self.detector.encoder().columns(), table, found.odd);
+        oddities.note(self.detector.encoder(), table, found);
         oddities
     }
 

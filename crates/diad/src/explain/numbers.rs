@@ -41,6 +41,11 @@ pub fn number(value: f64) -> String {
     if (1e-5..1e15).contains(&size) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
+/// A number with four digits that count.
+pub(super) fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
 /// A whole number with its thousands apart.
 pub(crate) fn count(number: u64) -> String {
     thousands(&number.to_string())

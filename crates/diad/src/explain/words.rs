@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Explainer;
-use super::numbers::{count, number, percent, short, thousands, times};
+use super::numbers::{count, number, percent, rounded, short, thousands, times};
 use crate::encode::Kind;
 use crate::profile::{Group, LEAST_ROWS};
 use crate::table::TimePart;
@@ -244,6 +244,8 @@ impl Explainer<'_> {
         let given = &self.detector.encoder().columns()[column];
         match &given.notation {
             _ if given.kind != Kind::Number || !value.is_finite() => given.words(value),
+            // No number that anyone wrote: it stands for one that is as rare.
+            _ if given.table_column.is_some() => number(rounded(value)),
             Some(notation) if notation.unit.is_some() => {
                 notation.with_unit(value, |value| thousands(&number(value)))
             }

@@ -343,7 +343,7 @@ impl Detector {
             Engine::Exact(_) => self.score_exactly(&found, scores),
         }
         self.add_odd(&found, scores);
-        oddities.note(self.encoder.columns(), table, found.odd);
+        oddities.note(&self.encoder, table, found);
         Ok(())
     }
 

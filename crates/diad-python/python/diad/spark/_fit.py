@@ -50,8 +50,11 @@ def fit(df: DataFrame, *, id: str | None = None, rows: int = ROWS, **settings: A
     **settings
         Those of :class:`diad.DIAD`.
     """
-    ignored = columns_of(settings.pop("ignore", ()), "ignore")
-    ignored = [df.columns[place] if isinstance(place, int) else place for place in ignored]
+    # Places are those of the whole data frame, of which some columns are not read.
+    ignored, categorical, numeric = (named(settings.pop(role, ()), role, df) for role in ("ignore", "categorical", "numeric"))
+    settings.update(categorical=categorical, numeric=numeric)
+    if settings.get("by") is not None:
+        settings["by"] = named([settings["by"]], "by", df)[0]
     seed = seed_of(settings.pop("random_state", None))
     unread = [name for name in ignored if name in df.columns and name != id]
     read = df.drop(*unread)
@@ -66,6 +69,11 @@ def fit(df: DataFrame, *, id: str | None = None, rows: int = ROWS, **settings: A
         unseen = counted(read, model).without(Steps.of(detector.decision_scores_))
         detector._model = detector._untuned = model.calibrated(unseen.quantiles())
     return detector
+
+
+def named(columns: Any, role: str, df: DataFrame) -> list[str]:
+    """The names of columns that may be given by their place."""
+    return [df.columns[place] if isinstance(place, int) else place for place in columns_of(columns, role)]
 
 
 def known(df: DataFrame, table: pa.Table, detector: DIAD) -> bytes:

@@ -1,11 +1,20 @@
 //! What is usual in each segment for one column, as far as the table tells it: empirical Bayes.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use crate::encode::column::Asinh;
 
-/// Most distance from the median, on the asinh scale: what lies further has no size that is a number.
-const FARTHEST: f64 = 700.0;
+/// A number so many standard deviations from the others of its segment does not say what is usual there.
+const FAR: f64 = 4.0;
+/// Beyond so many standard deviations, a distance counts by its logarithm: one segment whose numbers hardly vary must not
+/// stretch the scale on which all others are seen.
+const PLAIN: f64 = 8.0;
+/// The largest number that a number becomes, of which the square roots of sums of squares are numbers too.
+const LARGEST: f64 = 1e150;
+/// The bounds of how many rows what is known of all segments is worth.
+const WORTH: RangeInclusive<f64> = 1e-6..=1e9;
 /// The least deviation within segments, as a share of that of the whole column: the same number again and again is no proof that it
 /// will never change.
 const LEAST_DEVIATION: f64 = 1e-3;
@@ -27,33 +36,88 @@ pub struct Baseline {
     pub segments: Vec<[f32; 2]>,
 }
 
+/// What is known of a segment: how many rows have a number, and the mean and the variance of their places.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    rows: f64,
+    mean: f64,
+    variance: f64,
+}
+
+impl Known {
+    /// Of a segment that the training did not have.
+    pub const NOTHING: Self = Self { rows: 0.0, mean: 0.0, variance: 0.0 };
+}
+
 impl Baseline {
-    /// A value among a segment of so many rows as the same value among all segments.
-    pub fn relative(&self, value: f64, (rows, [mean, variance]): (f64, [f64; 2])) -> f64 {
+    /// Whether it is such as a fit makes of so many segments.
+    pub fn is_valid(&self, segments: usize) -> bool {
+        let sane = |number: f64| number.is_finite() && number.abs() <= 1e12;
+        self.segments.len() == segments
+            && self.rows.len() == segments
+            && self.scale.median.is_finite()
+            && self.scale.spread.is_normal()
+            && self.scale.spread > 0.0
+            && sane(self.middle)
+            && sane(self.variance)
+            && self.variance.is_normal()
+            && self.variance > 0.0
+            && WORTH.contains(&self.middle_rows)
+            && WORTH.contains(&self.variance_rows)
+            && self.segments.iter().flatten().all(|&number| sane(f64::from(number)))
+            && self.segments.iter().all(|&[_, variance]| variance >= 0.0)
+    }
+
+    /// What is known of a segment.
+    pub fn of(&self, segment: usize) -> Known {
+        let [mean, variance] = self.segments[segment].map(f64::from);
+        Known { rows: f64::from(self.rows[segment]), mean, variance }
+    }
+
+    /// What would be known of a segment without one of its rows.
+    pub fn without(&self, segment: usize, value: f64) -> Known {
+        let Known { rows, mean, variance } = self.of(segment);
+        let (place, left) = (self.scale.apply(value), rows - 1.0);
+        if left < 1.0 {
+            return Known::NOTHING;
+        }
+        let squares = rows * variance - (place - mean) * (place - mean) * rows / left;
+        Known { rows: left, mean: (rows * mean - place) / left, variance: (squares / left).max(0.0) }
+    }
+
+    /// Whether a number of a segment is so far from the others that it does not say what is usual.
+    pub fn is_far(&self, value: f64, segment: usize) -> bool {
+        self.distance(value, self.without(segment, value)).abs() > FAR
+    }
+
+    /// A value of a segment as the value that is as rare among all segments.
+    pub fn relative(&self, value: f64, known: Known) -> f64 {
+        let distance = self.distance(value, known);
+        let off = match distance.abs() {
+            far if far > PLAIN => (PLAIN + libm::log1p(far - PLAIN)).copysign(distance),
+            _ => distance,
+        };
+        let place = self.middle + off * self.variance.sqrt();
+        let farthest = libm::log(LARGEST) - libm::log(self.scale.spread).max(0.0);
+        let number = self.scale.median + self.scale.spread * libm::sinh(place.clamp(-farthest, farthest));
+        number.clamp(-LARGEST, LARGEST)
+    }
+
+    /// How far a new value is from what is usual in its segment, in standard deviations of a normal distribution.
+    fn distance(&self, value: f64, Known { rows, mean, variance }: Known) -> f64 {
         let trust = if rows > 0.0 { rows / (rows + self.middle_rows) } else { 0.0 };
         let middle = self.middle + trust * (mean - self.middle);
         let degrees = (rows - 1.0).max(0.0);
-        let squares = if rows > 0.0 { rows * variance } else { 0.0 };
         let within = match self.variance_rows + degrees {
-            all if all.is_finite() && all > 0.0 => (self.variance_rows * self.variance + squares) / all,
+            all if all.is_finite() && all > 0.0 => {
+                (self.variance_rows * self.variance + rows * variance) / all
+            }
             _ => self.variance,
         };
         // A new row is off by its own deviation and by what is not known of the middle.
         let new = within.max(LEAST_DEVIATION * LEAST_DEVIATION * self.variance)
             * (1.0 + 1.0 / (rows + self.middle_rows));
-        let off = normal((self.scale.apply(value) - middle) / new.sqrt(), self.variance_rows + degrees);
-        let place = self.middle + off * self.variance.sqrt();
-        self.scale.median + self.scale.spread * libm::sinh(place.clamp(-FARTHEST, FARTHEST))
-    }
-
-    /// What a segment has without one of its rows.
-    pub fn without(rows: f64, [mean, variance]: [f64; 2], place: f64) -> (f64, [f64; 2]) {
-        let left = rows - 1.0;
-        if left < 1.0 {
-            return (0.0, [0.0; 2]);
-        }
-        let squares = rows * variance - (place - mean) * (place - mean) * rows / left;
-        (left, [(rows * mean - place) / left, (squares / left).max(0.0)])
+        normal((self.scale.apply(value) - middle) / new.sqrt(), self.variance_rows + degrees)
     }
 
     /// What is usual in each of some segments, of which rows, mean and squared distances are known, and how far they differ.
@@ -77,7 +141,8 @@ impl Baseline {
         let chance = present.iter().map(|[rows, ..]| pooled / rows).sum::<f64>() / count.max(1.0);
         let between = spread - chance;
         // Where the means do not differ beyond chance, no segment has one of its own.
-        let middle_rows = if between > 0.0 { (pooled / between).clamp(1e-6, 1e9) } else { 1e9 };
+        let middle_rows = if between > 0.0 { pooled / between } else { f64::INFINITY };
+        let middle_rows = middle_rows.clamp(*WORTH.start(), *WORTH.end());
         let rows = segments.iter().map(|[rows, ..]| *rows as u32).collect();
         let segments = segments
             .iter()
@@ -94,7 +159,6 @@ impl Baseline {
 /// The variance within a segment, and how many degrees of freedom it is worth beside those of a segment: the moments of the logarithms
 /// of the segments' variances, as if these were drawn from a scaled inverse chi-squared distribution.
 fn variances(segments: &[[f64; 3]], pooled: f64) -> (f64, f64) {
-    const MOST: f64 = 1e9;
     let logs: Vec<[f64; 2]> = segments
         .iter()
         .filter(|[rows, ..]| *rows >= 3.0)
@@ -105,17 +169,20 @@ fn variances(segments: &[[f64; 3]], pooled: f64) -> (f64, f64) {
         })
         .collect();
     if logs.len() < 3 {
-        return (pooled, MOST);
+        return (pooled, *WORTH.end());
     }
     let count = logs.len() as f64;
     let mean = logs.iter().map(|[log, _]| log).sum::<f64>() / count;
     let spread = logs.iter().map(|[log, _]| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let excess = spread - logs.iter().map(|[_, chance]| chance).sum::<f64>() / count;
     if excess <= 0.0 {
-        return (libm::exp(mean).max(1e-5 * pooled), MOST);
+        return (libm::exp(mean).max(1e-5 * pooled), *WORTH.end());
     }
     let half = trigamma_inverse(excess);
-    (libm::exp(mean + digamma(half) - libm::log(half)).max(1e-5 * pooled), (2.0 * half).min(MOST))
+    (
+        libm::exp(mean + digamma(half) - libm::log(half)).max(1e-5 * pooled),
+        (2.0 * half).clamp(*WORTH.start(), *WORTH.end()),
+    )
 }
 
 /// A number drawn from Student's distribution as one that is as rare in the normal distribution (Wallace 1959).

@@ -194,6 +194,9 @@ impl Pass {
         let mut reader = source.open(&selection)?;
         let names = reader.names().to_vec();
         for (name, _) in &roles.read_as {
+            if roles.by.as_ref() == Some(name) {
+                return Err(Error::SegmentsAsFeature { column: name.clone() });
+            }
             if !names.contains(name) {
                 return Err(table::Error::UnknownColumn { name: name.clone(), known: names }.into());
             }
