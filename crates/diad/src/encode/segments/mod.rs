@@ -202,9 +202,7 @@ fn segments_in<'a>(batch: &'a Table, column: &str) -> table::Result<Cow<'a, Text
     if texts.levels().iter().all(|name| plain_number(name).is_none()) {
         return Ok(texts);
     }
-    let plain = |row: usize| {
-        texts.get(row).map(|name| plain_number(name).map_or_else(|| name.to_owned(), |number| number))
-    };
+    let plain = |row: usize| texts.get(row).map(|name| plain_number(name).unwrap_or_else(|| name.to_owned()));
     Ok(Cow::Owned((0..batch.rows()).map(plain).collect()))
 }
 
