@@ -34,6 +34,9 @@ pub struct Baseline {
     /// The rows of each segment that have a number, and the mean and the variance of their places.
     pub rows: Vec<u32>,
     pub segments: Vec<[f32; 2]>,
+    /// Whether some number is frequent, so that it must become the same one in the training and afterwards.
+    #[serde(skip)]
+    pub is_stepped: bool,
 }
 
 /// What is known of a segment: how many rows have a number, and the mean and the variance of their places.
@@ -152,7 +155,18 @@ impl Baseline {
                 },
             )
             .collect();
-        Self { column, scale, middle: centre, variance, middle_rows, variance_rows, rows, segments }
+        let is_stepped = false;
+        Self {
+            column,
+            scale,
+            middle: centre,
+            variance,
+            middle_rows,
+            variance_rows,
+            rows,
+            segments,
+            is_stepped,
+        }
     }
 }
 

@@ -95,7 +95,9 @@ impl Segments {
             for (value, segment) in values.iter_mut().zip(&of_rows).filter(|(value, _)| value.is_finite()) {
                 let known = match (*segment, first) {
                     (None, _) => Known::NOTHING,
-                    (Some(segment), Some(first)) if !first.is_far(*value, segment) => {
+                    (Some(segment), Some(first))
+                        if !baseline.is_stepped && !first.is_far(*value, segment) =>
+                    {
                         baseline.without(segment, *value)
                     }
                     (Some(segment), _) => baseline.of(segment),
@@ -275,6 +277,9 @@ impl Encoder {
         let mut segments = Segments::learned(source, &plain, by)?;
         if segments.baselines.is_empty() {
             return Err(Error::NoBaselines { column: by.to_owned() });
+        }
+        for baseline in &mut segments.baselines {
+            baseline.is_stepped = survey.has_steps(&plain.columns[baseline.column as usize].name);
         }
         let relative =
             Survey::of(&Relative { source, encoder: &plain, segments: &segments }, &super::Roles::default())?;

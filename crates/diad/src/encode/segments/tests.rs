@@ -262,3 +262,26 @@ fn made_up_baselines_are_refused() {
     ];
     assert!(changes.iter().all(|change| !valid(change)));
 }
+
+/// Counts, and rates of a few steps, are the same numbers in the training and when its rows are scored.
+#[test]
+fn stepped_numbers_are_as_usual_as_in_the_training() {
+    let mut random = Stream::new(11, Purpose::Shuffle, 0);
+    let rows: Vec<(usize, [f64; 2])> = (0..3000)
+        .map(|row| {
+            let shop = row % 6;
+            let discount =
+                [0.0, 0.0, 0.2, 0.3, 0.5, 0.7][(random.unit() * (3.0 + shop as f64 / 2.0)) as usize];
+            (shop, [discount, (random.unit() * random.unit() * 14.0).floor()])
+        })
+        .collect();
+    let states = rows.iter().map(|&(shop, values)| Some(format!("{shop}{}", values[0] > 0.2)));
+    let table = with(&rows, vec![("state", states.collect::<Texts>().into())]);
+    let by = params().fitting(&table).roles(Roles::default().by("machine")).run().unwrap();
+    let (scores, calibration) = (by.score(&table).unwrap(), by.calibration());
+    let share = |p: f64| {
+        let alarms = scores.iter().filter(|&&score| calibration.p_value(score).value <= p).count();
+        alarms as f64 / scores.len() as f64
+    };
+    assert!(share(0.05) < 0.07 && share(0.01) < 0.02, "{} {}", share(0.05), share(0.01));
+}

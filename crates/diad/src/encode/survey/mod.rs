@@ -102,6 +102,17 @@ impl Survey {
         self.by.as_deref()
     }
 
+    /// Whether a number of a column is so frequent that cuts between numbers come to lie at it.
+    pub(super) fn has_steps(&self, name: &str) -> bool {
+        /// One in so many rows.
+        const FREQUENT: usize = 50;
+        let column = self.columns.iter().find(|column| column.name == name);
+        let mut values: Vec<f64> = column.map(|column| column.sample.clone()).unwrap_or_default();
+        values.retain(|value| value.is_finite());
+        values.sort_unstable_by(f64::total_cmp);
+        values.chunk_by(|a, b| a == b).any(|same| same.len() > 1 && same.len() * FREQUENT >= values.len())
+    }
+
     /// The same columns, with the numbers that another survey has of some of them.
     pub(super) fn with_numbers_of(&self, other: &Self) -> Self {
         let mut survey = self.clone();
