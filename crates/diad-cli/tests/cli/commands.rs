@@ -293,7 +293,9 @@ fn numbers_count_by_their_segments() {
     let info = folder.diad(&["info", "m.diad"]).succeeds();
     assert!(info.contains("numbers count by what is usual for each of 8 values of \"machine\""), "{info}");
     folder.write("new.csv", "machine,heat,load\nM1,20.5,40\nM1,100.5,40\nM5,100.5,40\nnew,60,40\n,60,40\n");
-    folder.diad(&["score", "m.diad", "new.csv", "-o", "s.csv"]).succeeds();
+    let scored = folder.diad(&["score", "m.diad", "new.csv", "-o", "s.csv"]);
+    assert_eq!(scored.code, Some(0));
+    insta::assert_snapshot!(scored.stderr, @r#"diad: warning: column "machine": 2 rows ("new" in row 3, line 5; row 4, line 6) are of no segment that the training had; their numbers are compared with those of all segments"#);
     let found = scores(&folder.read_text("s.csv"));
     assert!(found[1] > found[0] + 1.0 && found[1] > found[2] + 1.0, "{found:?}");
     assert!((found[3] - found[4]).abs() < 1e-6, "{found:?}");

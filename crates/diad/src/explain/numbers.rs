@@ -1,8 +1,10 @@
 //! Numbers, shares and counts as people write them.
 
-/// Digits of the ends of what is usual, and the share of the larger end that counts as 0.
-const DIGITS: usize = 3;
-const NOTHING: f64 = 1e-5;
+/// Digits of the larger end of what is usual, steps of the last digit between the ends, and the share of what the column reaches over
+/// that counts as nothing.
+const DIGITS: i32 = 3;
+const STEPS: f64 = 10.0;
+const NOTHING: f64 = 1e-6;
 
 /// Most characters of a number that is shown with all its digits.
 const LONGEST_PLAIN: usize = 12;
@@ -74,12 +76,24 @@ pub(super) fn times(ratio: f64) -> String {
     if ratio < 10.0 { format!("{ratio:.1} times") } else { format!("{} times", count(ratio.round() as u64)) }
 }
 
-/// A number with a few digits; 0 if it is nothing beside a size.
-pub(super) fn short(value: f64, size: f64) -> f64 {
-    if value.abs() < NOTHING * size {
-        return 0.0;
+/// The ends of what is usual with as few digits as tell them, and what lies between them, apart, in a column that reaches over so much.
+pub(super) fn short(ends: [f64; 2], reach: f64) -> [f64; 2] {
+    let ends = ends.map(|end| if end.abs() < NOTHING * reach { 0.0 } else { end });
+    let size = ends[0].abs().max(ends[1].abs());
+    let place = |size: f64| libm::floor(libm::log10(size)) as i32;
+    let width = (ends[1] - ends[0]).abs().max(NOTHING * reach);
+    if !(size > 0.0 && width > 0.0 && size.is_finite()) {
+        return ends;
     }
-    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+    let last = place(width / STEPS).min(place(size) - (DIGITS - 1));
+    ends.map(|end| {
+        // Read back from text, so that it is the number that looks like that.
+        let rounded = match usize::try_from(-last) {
+            Ok(places) => format!("{end:.places$}").parse(),
+            Err(_) => format!("{:.0}e{last}", end / libm::pow(10.0, f64::from(last))).parse(),
+        };
+        rounded.unwrap_or(end)
+    })
 }
 
 #[cfg(test)]
@@ -115,6 +129,14 @@ mod tests {
             ["999", "-1234.5678", "1234567", "1e15", "-12 €"].map(thousands),
             ["999", "-1,234.5678", "1,234,567", "1e15", "-12 €"]
         );
-        assert_eq!([short(3.06e-7, 10.0), short(-12.3456, 50.0), short(1e-9, 1e-9)], [0.0, -12.3, 1e-9]);
+        assert_eq!(short([3.06e-9, 10.0], 50.0), [0.0, 10.0]);
+        assert_eq!(short([-12.3456, 49.9876], 100.0), [-12.3, 50.0]);
+        assert_eq!(short([1969.2, 1981.1], 60.0), [1969.0, 1981.0]);
+        assert_eq!(short([16.066_96, 16.085_91], 0.2), [16.067, 16.086]);
+        assert_eq!(short([1_704_399_123.0, 1_704_412_456.0], 1e6), [1_704_399_000.0, 1_704_412_000.0]);
+        assert_eq!(short([2.27e-13; 2], 1e4), [0.0; 2]);
+        assert_eq!(short([0.1 + 0.2; 2], 1.0), [0.3; 2]);
+        assert_eq!(short([123_456.0, 987_654.0], 1e6), [123_000.0, 988_000.0]);
+        assert_eq!(short([0.0; 2], 0.0), [0.0; 2]);
     }
 }

@@ -388,10 +388,10 @@ impl Explainer<'_> {
 
     /// Two values of a column in words, from one to the other.
     fn span(&self, column: usize, ends: [f32; 2]) -> String {
-        let is_number = self.detector.encoder().columns()[column].kind == Kind::Number;
+        let given = &self.detector.encoder().columns()[column];
         let ends = ends.map(|end| self.scalers[column].original(end));
-        let size = ends[0].abs().max(ends[1].abs());
-        let [low, high] = ends.map(|end| self.said(column, if is_number { short(end, size) } else { end }));
+        let ends = if given.kind == Kind::Number { short(ends, given.max - given.min) } else { ends };
+        let [low, high] = ends.map(|end| self.said(column, end));
         if low == high { low } else { format!("{low} to {high}") }
     }
 }
