@@ -217,13 +217,13 @@ fn add_numbers(array: &ArrayRef, unit: f64, out: &mut Vec<f64>) {
         }
         DataType::Duration(TimeUnit::Second) => primitive!(DurationSecondType, |&value| value as f64),
         DataType::Duration(TimeUnit::Millisecond) => {
-            primitive!(DurationMillisecondType, |&value| value as f64 / 1e3)
+            primitive!(DurationMillisecondType, |&value| seconds(value, 1e3))
         }
         DataType::Duration(TimeUnit::Microsecond) => {
-            primitive!(DurationMicrosecondType, |&value| value as f64 / 1e6)
+            primitive!(DurationMicrosecondType, |&value| seconds(value, 1e6))
         }
         DataType::Duration(TimeUnit::Nanosecond) => {
-            primitive!(DurationNanosecondType, |&value| value as f64 / 1e9)
+            primitive!(DurationNanosecondType, |&value| seconds(value, 1e9))
         }
         DataType::Date32 => primitive!(Date32Type, |&value| f64::from(value) / unit),
         DataType::Date64 => primitive!(Date64Type, |&value| seconds(value, unit)),

@@ -73,10 +73,10 @@ fn described(column: &Column) -> String {
             }
             text
         }
-        Kind::Time { .. } => {
+        _ if matches!(column.kind, Kind::Time { .. }) || column.is_clock() => {
             format!("{} to {}", printable(&column.words(column.min)), printable(&column.words(column.max)))
         }
-        Kind::Number => format!("{} to {}", number(column.min), number(column.max)),
+        _ => format!("{} to {}", number(column.min), number(column.max)),
     };
     if let Some(gaps) = column.gaps {
         let _ = write!(text, "; missing in {}", plural(gaps.rows as usize, "row", "rows"));

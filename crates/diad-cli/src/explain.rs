@@ -227,16 +227,15 @@ impl Told<'_> {
                 .replacements
                 .iter()
                 .map(|r| {
-                    let words = |value| printable(&self.explainer.words(r.column, value));
-                    format!("{} were {} instead of {}", self.name(r.column), words(r.to), words(r.from))
+                    let (to, from) = self.explainer.replaced(r);
+                    let instead =
+                        from.map_or_else(String::new, |from| format!(" instead of {}", printable(&from)));
+                    format!("{} were {}{instead}", self.name(r.column), printable(&to))
                 })
                 .collect();
-            let _ = writeln!(
-                text,
-                "  Its score would be {:.4}, below {threshold:.4}, if {}.",
-                counterfactual.score,
-                changes.join(" and ")
-            );
+            let [score, threshold] = apart(counterfactual.score, threshold);
+            let changes = changes.join(" and ");
+            let _ = writeln!(text, "  Its score would be {score}, below {threshold}, if {changes}.");
         }
     }
 
@@ -336,4 +335,10 @@ impl Told<'_> {
 /// A number, or null for what JSON has no number for.
 fn finite(value: f64) -> Value {
     serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// Two scores with as many decimal places as tell them apart.
+fn apart(a: f32, b: f32) -> [String; 2] {
+    let with = |digits: usize| [a, b].map(|score| format!("{score:.digits$}"));
+    (4..9).map(with).find(|[a, b]| a != b).unwrap_or_else(|| with(9))
 }

@@ -128,6 +128,7 @@ fn said(remark: Remark, comma: bool, option: &dyn Fn(&str) -> String) -> Option<
         }
         Remark::Zone => "times with a zone, in UTC".into(),
         Remark::Truths => "truth values".into(),
+        Remark::Clock => "a number of seconds to the model".into(),
         _ => return None,
     })
 }
@@ -145,6 +146,11 @@ fn described(column: &Surveyed, rows: u64) -> String {
                 column.in_words(column.max)
             )
         }
+        _ if column.understood.notation.clock.is_some() => format!(
+            "times of day or durations, {} to {}",
+            column.in_words(column.min),
+            column.in_words(column.max)
+        ),
         _ if column.min == column.max => format!("numbers, always {}", number(column.min)),
         _ => format!("numbers, {} to {}", number(column.min), number(column.max)),
     };

@@ -174,7 +174,7 @@ def odd_columns(rows=120):
     yield "timestamps as categories", pd.DataFrame({"x": stamps.dt.floor("30D").astype("category"), "y": number}), "category"
     yield "period", pd.DataFrame({"x": stamps.dt.to_period("M"), "y": number}), "month of x"
     yield "durations", pd.DataFrame({"x": pd.to_timedelta(random.integers(0, 99, rows), unit="min"), "y": number}), "x"
-    yield "time of day", pa.table({"x": pa.array(random.integers(0, 86_400, rows), pa.int32()).cast(pa.time32("s")), "y": number}), "hour of x"
+    yield "time of day", pa.table({"x": pa.array(random.integers(0, 86_400, rows), pa.int32()).cast(pa.time32("s")), "y": number}), "x"
     yield "durations of polars", pl.DataFrame({"x": pl.Series(random.integers(0, 99, rows)).cast(pl.Duration("us")), "y": number.to_numpy()}), "x"
     yield "durations of arrays", random.integers(0, 99, (rows, 2)).astype("m8[m]"), "x0"
     yield "sparse column", pd.DataFrame({"x": pd.arrays.SparseArray(np.where(number > 1, number, 0)), "y": number}), "x"

@@ -155,7 +155,12 @@ fn names(explainer: &Explainer, column: usize, positions: &[f64]) -> Vec<String>
     let axis = explainer.axis(column);
     let number = explainer.detector().encoder().columns()[column].kind == Kind::Number;
     let value = |&position: &f64| axis.value(position);
-    let words = |value: f64| explainer.words(column, if number { significant(value) } else { value });
+    let rounded = |value: f64| match axis.clock {
+        Some(clock) => clock.rounded(value, axis.max - axis.min),
+        None if number => significant(value),
+        None => value,
+    };
+    let words = |value: f64| explainer.words(column, rounded(value));
     positions.iter().map(value).map(words).collect()
 }
 

@@ -75,7 +75,7 @@ struct Kept {
 }
 
 /// A column with the values it has and would have.
-type Changed = (usize, String, String);
+type Changed = (usize, Option<String>, String);
 
 /// What would make a row ordinary, and an ordinary row like it.
 #[derive(Debug, Serialize)]
@@ -257,7 +257,8 @@ fn way_out(
     let values: Vec<f64> = (0..table.names().len()).map(|column| table.column(column)[row]).collect();
     let found = explainer.counterfactuals(&values, threshold)?;
     let change = |r: &diad::explain::Replacement| {
-        (r.column, explainer.words(r.column, r.from), explainer.words(r.column, r.to))
+        let (to, from) = explainer.replaced(r);
+        (r.column, from, to)
     };
     let changes = found.iter().map(|found| (found.score, found.replacements.iter().map(change).collect()));
     Ok(WayOut { changes: changes.collect(), similar })

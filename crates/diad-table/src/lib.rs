@@ -8,6 +8,7 @@
 mod arrow;
 mod budget;
 mod cells;
+mod clock;
 mod comments;
 mod compression;
 mod csv;
@@ -37,6 +38,7 @@ mod view;
 mod xlsx;
 
 pub use budget::{limit_memory, memory_limit};
+pub use clock::Clock;
 pub use error::{Error, Result};
 pub use file::{FileSource, read_stream};
 pub use formats::{FORMATS, formats};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{moment, number};
+use crate::{Clock, clock, moment, number};
 
 /// Whether the day or the month comes first in dates such as 01/02/2024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct Notation {
     /// What stands before and after numbers, such as the sign of a currency or of per cent. Reading does not need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<[String; 2]>,
+    /// How times of a day or durations are written, if the column has those; they are numbers of seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -70,6 +73,11 @@ impl Notation {
         }
         if let Some(number) = self.present_number(cell) {
             return Some(number);
+        }
+        if let Some(clock) = self.clock
+            && let Some(shown) = clock::read(cell)
+        {
+            return Some(shown.by(clock));
         }
         // A column of truth values may have been one of noughts and ones.
         match truth(cell) {

@@ -12,7 +12,7 @@ use crate::csv::MOST_COLUMNS;
 use crate::header::Header;
 use crate::select::Chosen;
 use crate::text::{printable, quoted};
-use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
+use crate::{About, Clock, Error, Reader, Result, Selection, Table, batch_rows};
 
 /// The share of the memory, as one over this, that a workbook may take beside its sheets: all its texts are read at once.
 const ASIDE: usize = 16;
@@ -204,7 +204,7 @@ fn text(cell: Option<&Data>) -> String {
         Some(Data::Int(number)) => number.to_string(),
         Some(Data::Bool(truth)) => truth.to_string(),
         Some(Data::DateTime(moment)) if moment.is_datetime() => written(moment.as_f64()),
-        Some(Data::DateTime(moment)) => moment.as_f64().to_string(),
+        Some(Data::DateTime(span)) => Clock::Seconds.words((span.as_f64() * 86_400e3).round() / 1e3),
         Some(other) => other.to_string(),
     }
 }

@@ -79,7 +79,7 @@ fn the_same_rows_give_the_same_scores_in_every_format() {
         "hour of t",
         "hour of z",
         "month of day",
-        "hour of clock",
+        "clock",
         "price",
         "amount",
         "zip",

@@ -32,7 +32,7 @@ pub fn page(explainer: &Explainer, drift: &Drift, model: &str, table: &str) -> S
         let _ = write!(
             html,
             "<tr><td>{name}<td class=\"{verdict}\">{verdict}<td>{}</tr>",
-            html_text(&remarks(column))
+            html_text(&remarks(explainer, column))
         );
     }
     html.push_str(if columns.is_empty() { "" } else { "</table>" });

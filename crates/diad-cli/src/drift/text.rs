@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use diad::calibrate::{ColumnDrift, Drift, TermDrift, Verdict};
+use diad::encode::Kind;
 use diad::explain::{Explainer, number};
 use diad::table::printable;
 
@@ -46,14 +47,18 @@ pub fn percent(share: f64) -> String {
 }
 
 /// What is remarkable of a column.
-pub fn remarks(column: &ColumnDrift) -> String {
+pub fn remarks(explainer: &Explainer, column: &ColumnDrift) -> String {
     let mut remarks = vec![format!("{} of the rows lie elsewhere", percent(column.moved))];
     if let Some(factor) = column.jump {
         let (factor, word) = if factor > 1.0 { (factor, "larger") } else { (1.0 / factor, "smaller") };
         remarks.push(format!("values are {} times {word}, as in another unit", number(factor.round())));
     }
-    if let Some([before, after]) = column.medians {
-        remarks.push(format!("median {} → {}", number(short(before)), number(short(after))));
+    if let Some(medians) = column.medians {
+        let given = &explainer.detector().encoder().columns()[column.column];
+        let is_plain = given.kind == Kind::Number && !given.is_clock();
+        let words = |value: f64| explainer.words(column.column, if is_plain { short(value) } else { value });
+        let [before, after] = medians.map(words);
+        remarks.push(format!("median {before} → {after}"));
     }
     let [before, after] = column.missing;
     if (after - before).abs() >= 0.001 {
@@ -87,7 +92,7 @@ pub fn text(explainer: &Explainer, drift: &Drift) -> String {
     }
     for column in columns.iter().take(LISTED) {
         let name = printable(&names[column.column].name);
-        let _ = writeln!(text, "  {name:<24} {:<9} {}", column.verdict.name(), remarks(column));
+        let _ = writeln!(text, "  {name:<24} {:<9} {}", column.verdict.name(), remarks(explainer, column));
     }
     let terms = changed_terms(drift);
     if !terms.is_empty() {

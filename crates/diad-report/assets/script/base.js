@@ -28,7 +28,13 @@ const whole = (n) => n.toLocaleString("en-US");
 // Rounded down, so that it is 100 only where it is all.
 const percent = (share) => (Math.floor(share * 1e4 + 0.02) / 100).toFixed(2) + " %";
 const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(3);
-const decimals = (v) => (v < 0 ? "−" : "") + Math.abs(v).toFixed(3);
+const decimals = (v, digits = 3) => (v < 0 ? "−" : "") + Math.abs(v).toFixed(digits);
+// Two scores with as many digits as tell them apart.
+function apart(a, b) {
+  let digits = 3;
+  while (digits < 9 && a.toFixed(digits) === b.toFixed(digits)) digits += 1;
+  return [decimals(a, digits), decimals(b, digits)];
+}
 const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many}`;
 const cut = (text, length) => ([...text].length > length ? [...text].slice(0, length - 1).join("") + "…" : text);
 // Cut in the middle: names that differ often do so at their ends.

@@ -58,16 +58,19 @@ function showReasons(i) {
       element("span", {}, sentence ?? valueText(i, data.terms[term])))));
 }
 
-const changeWords = (changes) => changes.map(([c, from, to]) => `${saidOf(c)} were ${to} instead of ${from}`).join(" and ");
+const changeWords = (changes) => changes.map(([c, from, to]) => `${saidOf(c)} were ${to}${from === null ? "" : ` instead of ${from}`}`).join(" and ");
 
 function showWaysOut(i) {
   const way = rows.wayOut(i);
   const place = byId("ways-out");
   const items = [];
   if (way) {
-    const limit = decimals(data.scores.threshold);
-    for (const [score, changes] of way.changes) items.push(`Its score would be ${decimals(score)}, below ${limit}, if ${changeWords(changes)}.`);
-    if (!items.length && rows.score(i) >= data.scores.threshold) items.push(`No change of one or two columns brings its score below ${limit}.`);
+    const limit = data.scores.threshold;
+    for (const [score, changes] of way.changes) {
+      const [now, below] = apart(score, limit);
+      items.push(`Its score would be ${now}, below ${below}, if ${changeWords(changes)}.`);
+    }
+    if (!items.length && rows.score(i) >= limit) items.push(`No change of one or two columns brings its score below ${decimals(limit)}.`);
   }
   place.replaceChildren(...items.map((text) => element("li", {}, text)));
   byId("ways-out-part").hidden = items.length === 0;

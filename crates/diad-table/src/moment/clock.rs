@@ -26,14 +26,14 @@ pub(super) struct Clock {
 
 /// Seconds and a fraction of nine digits.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seconds {
-    pub(super) whole: i64,
-    pub(super) fraction: i64,
+pub(crate) struct Seconds {
+    pub(crate) whole: i64,
+    pub(crate) fraction: i64,
 }
 
 impl Seconds {
     /// So many seconds later.
-    pub(super) fn after(self, start: i64) -> f64 {
+    pub(crate) fn after(self, start: i64) -> f64 {
         let whole = start + self.whole;
         match whole.checked_mul(1_000_000_000).and_then(|units| units.checked_add(self.fraction)) {
             Some(units) if self.fraction > 0 => seconds(units, 1e9),
@@ -56,7 +56,7 @@ pub fn seconds(units: i64, per_second: f64) -> f64 {
 }
 
 /// A fraction of a second, of so many digits, as billionths. Further digits are cut off.
-pub(super) fn billionths(digits: &[u8]) -> i64 {
+pub(crate) fn billionths(digits: &[u8]) -> i64 {
     let digit = |place: usize| digits.get(place).map_or(0, |digit| i64::from(digit - b'0'));
     (0..9).fold(0, |sum, place| sum * 10 + digit(place))
 }

@@ -2,13 +2,14 @@
 
 use crate::DateOrder;
 use crate::time::days_of;
-use clock::{Seconds, billionths, clock, zone};
+use clock::{clock, zone};
 use date::{Parts, date, without_weekday};
 
 mod clock;
 mod date;
 
 pub use clock::seconds;
+pub(crate) use clock::{Seconds, billionths};
 
 /// Most bytes of a time.
 const LONGEST: usize = 48;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::clock::{self, Form};
 use crate::notation::{is_missing, trimmed, truth};
 use crate::{DateOrder, Place, Table, Texts, Values, moment, number};
 use stray::{Class, class_of};
@@ -16,6 +17,8 @@ pub use understood::{Hints, Understood, understood};
 const MOST_STRAYS: usize = 200;
 /// Most different numbers that are counted.
 const MOST_NUMBERS: usize = 64;
+/// Times before this are those of a day without a date.
+const DAY: f64 = 86_400.0;
 
 /// What the cells of a column are.
 #[derive(Debug, Clone, Default)]
@@ -39,6 +42,7 @@ pub struct Tally {
     dmy: u64,
     mdy: u64,
     zoned: u64,
+    clocks: Clocks,
     /// The smallest and largest of the first two numbers of dates that can be read both ways.
     parts: Option<[(u32, u32); 2]>,
     truths: [u64; 5],
@@ -58,6 +62,20 @@ pub struct Tally {
     bytes: usize,
     /// The first text that is a number with a decimal point alone, with a comma alone, or a time.
     firsts: [Option<Stray>; 3],
+}
+
+/// Cells that are times of a day or durations.
+#[derive(Debug, Clone, Default)]
+struct Clocks {
+    /// Those that can be nothing else, and those that may be, such as `45 m`.
+    sure: u64,
+    possible: u64,
+    /// Those with a number of seconds, or without numbers as a clock has them.
+    long: u64,
+    /// Those of two numbers that cannot be hours and minutes of a day.
+    short: u64,
+    /// Times of typed columns that are within a day of no date.
+    typed: u64,
 }
 
 /// Something to say of how a column is read.
@@ -84,6 +102,8 @@ pub enum Remark {
     Zone,
     /// Truth values.
     Truths,
+    /// Times of a day or durations.
+    Clock,
 }
 
 impl Tally {
@@ -101,6 +121,8 @@ impl Tally {
                 self.present += present;
                 self.dmy += present;
                 self.mdy += present;
+                let dateless = values.iter().filter(|value| (0.0..DAY).contains(*value));
+                self.clocks.typed += dateless.count() as u64;
             }
             Values::Texts(texts) => self.add_texts(texts, batch, most),
         }
@@ -212,6 +234,19 @@ impl Tally {
     }
 
     fn add_time(&mut self, text: &str, rows: u64) -> bool {
+        if let Some(shown) = clock::read(text) {
+            match shown.form {
+                _ if !shown.sure => {
+                    self.clocks.possible += rows;
+                    return false;
+                }
+                Form::Two => {}
+                Form::Short => self.clocks.short += rows,
+                Form::Other => self.clocks.long += rows,
+            }
+            self.clocks.sure += rows;
+            return true;
+        }
         let Some(moment) = moment::read(text) else { return false };
         self.dmy += if moment.dmy.is_some() { rows } else { 0 };
         self.mdy += if moment.mdy.is_some() { rows } else { 0 };

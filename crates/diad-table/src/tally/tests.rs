@@ -1,5 +1,5 @@
 use super::*;
-use crate::ReadAs;
+use crate::{Clock, ReadAs};
 
 fn tally<T: AsRef<str>>(cells: impl IntoIterator<Item = T>) -> Tally {
     let texts: Texts = cells.into_iter().map(Some).collect();
@@ -83,4 +83,39 @@ fn truth_values_are_told() {
     assert_eq!(one(["Y", "N"]).notation.truths, Some(["N".into(), "Y".into()]));
     assert_eq!(one(["YES", "YES"]).notation.truths, Some(["FALSE".into(), "YES".into()]));
     assert_eq!(one(["yes", "no", "maybe"]).notation.truths, None);
+}
+
+#[test]
+fn times_of_a_day_and_durations_are_told_by_the_whole_column() {
+    let clock = |cells: &[&str]| {
+        let found = one(cells);
+        (found.read_as == ReadAs::Numbers).then_some(found.notation.clock).flatten()
+    };
+    assert_eq!(clock(&["12:30", "9:05", "23:59"]), Some(Clock::Minutes));
+    assert_eq!(clock(&["12:30", "9:05:10", "23:59"]), Some(Clock::Seconds));
+    assert_eq!(clock(&["3:45", "45:30", "1:02:15"]), Some(Clock::Short));
+    assert_eq!(clock(&["0 days 00:05:00", "12 days 01:02:03"]), Some(Clock::Seconds));
+    assert_eq!(clock(&["2h 15m", "45m", "1h"]), Some(Clock::Seconds));
+    assert_eq!(clock(&["45m", "30m", "20m"]), None);
+    assert_eq!(clock(&["3:1", "2:0", "1:1"]), None);
+    assert_eq!(clock(&["2024-01-31 12:30", "2024-02-01 12:31"]), None);
+    let mut cells = vec!["12:30:00"; 60];
+    cells.extend(["24:61:00", "late"]);
+    let found = one(cells);
+    assert_eq!((found.notation.clock, found.stray_rows), (Some(Clock::Seconds), 2));
+    assert_eq!(found.strays.iter().map(|stray| &stray.text[..]).collect::<Vec<_>>(), ["24:61:00", "late"]);
+}
+
+#[test]
+fn times_of_typed_columns_without_a_date_are_those_of_a_day() {
+    let typed = |times: Vec<f64>| {
+        let batch = Table::of(vec!["x".into()], vec![Values::Times(times)]).unwrap();
+        let mut tally = Tally::default();
+        tally.add(&batch, 0, usize::MAX);
+        understood(&[tally], &[], Hints::default()).remove(0)
+    };
+    let day = typed(vec![45_000.0, f64::NAN, 86_399.0]);
+    assert_eq!((day.read_as, day.notation.clock), (ReadAs::Numbers, Some(Clock::Seconds)));
+    assert_eq!(day.stray_rows, 0);
+    assert_eq!(typed(vec![45_000.0, 86_400.0]).read_as, ReadAs::Times);
 }

@@ -1,8 +1,8 @@
 //! What a column is read as, by what its cells are and by what the other columns tell.
 
-use super::{Remark, Stray, Tally};
+use super::{Clocks, Remark, Stray, Tally};
 use crate::notation::truth;
-use crate::{DateOrder, Notation, ReadAs};
+use crate::{Clock, DateOrder, Notation, ReadAs, clock};
 
 /// More different numbers than this are those of a measure, not names of categories.
 const MANY_NUMBERS: usize = 50;
@@ -65,6 +65,7 @@ impl Tally {
     fn understood(&self, asked: Option<ReadAs>, table: &Context) -> Understood {
         match asked {
             Some(ReadAs::Texts) => self.texts(None),
+            Some(ReadAs::Numbers) if self.is_clock() => self.clock(),
             Some(ReadAs::Numbers) => {
                 let mut numbers = self.numbers(table);
                 // What is mostly no number is an error, where numbers are asked for.
@@ -83,6 +84,9 @@ impl Tally {
         let enough = |count: u64| count * 20 >= self.present || count >= 50;
         if self.truths.contains(&self.present) && self.present > 0 {
             return self.texts(Some(Remark::Truths));
+        }
+        if self.is_clock() {
+            return self.clock();
         }
         if times > numbers && (times == told && enough(times) || times * 10 >= told * 9) {
             return self.times(table);
@@ -110,6 +114,30 @@ impl Tally {
             return self.texts(Some(Remark::Digits));
         }
         self.numbers(table)
+    }
+
+    /// Whether nearly all cells are times of a day or durations.
+    fn is_clock(&self) -> bool {
+        let Clocks { sure, possible, typed, .. } = self.clocks;
+        let told = self.present - self.gaps;
+        let shown = if sure > 0 { sure + possible } else { 0 };
+        let enough = |count: u64| count * 20 >= self.present || count >= 50;
+        let all_typed = typed > 0 && typed == self.present;
+        all_typed || shown > 0 && (shown >= told && enough(shown) || shown * 10 >= told * 9)
+    }
+
+    fn clock(&self) -> Understood {
+        let Clocks { sure, possible, long, short, typed } = self.clocks;
+        let clock = match (long + typed, short) {
+            (_, 1..) => Clock::Short,
+            (1.., 0) => Clock::Seconds,
+            (0, 0) => Clock::Minutes,
+        };
+        let stray_rows = self.present - (sure + possible + typed).min(self.present);
+        let notation = Notation { stray: stray_rows > 0, clock: Some(clock), ..Notation::default() };
+        let mut strays = self.strays([true; 3]);
+        strays.retain(|stray| clock::read(&stray.text).is_none());
+        Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays, remarks: vec![Remark::Clock] }
     }
 
     fn numbers_by(&self, notation: &Notation) -> u64 {

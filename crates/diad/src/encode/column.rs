@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{asinh, spreads};
-use crate::table::{Notation, ReadAs, TimePart};
+use crate::table::{Clock, Notation, ReadAs, TimePart};
 
 /// Most categories of a column that have a place of their own; all rarer ones share the last place.
 pub(crate) const MOST_LEVELS: usize = 1000;
@@ -141,6 +141,17 @@ impl Column {
         matches!(self.kind, Kind::Time { part: TimePart::Date, .. })
     }
 
+    /// Whether its numbers are times of a day or durations, in seconds.
+    pub fn is_clock(&self) -> bool {
+        self.kind == Kind::Number && self.notation.as_ref().is_some_and(|notation| notation.clock.is_some())
+    }
+
+    /// How its numbers are written, if they are times of a day or durations as the table has them.
+    pub(crate) fn clock(&self) -> Option<Clock> {
+        let clock = self.notation.as_ref().and_then(|notation| notation.clock);
+        clock.filter(|_| self.is_clock() && self.table_column.is_none())
+    }
+
     /// Whether an infinite number is a missing one, since the training had some.
     pub(super) fn is_infinite_missing(&self) -> bool {
         self.gaps.is_some_and(|gaps| gaps.infinite)
@@ -230,7 +241,10 @@ impl Column {
                 format!("{:02}:{:02}", minutes / 60, minutes % 60)
             }
             Kind::Time { part: TimePart::Date, .. } => TimePart::date_in_words(value),
-            _ => value.to_string(),
+            Kind::Number => match self.clock() {
+                Some(clock) => clock.words(value),
+                None => value.to_string(),
+            },
         }
     }
 

@@ -46,7 +46,9 @@ pub(super) fn values_of<'a>(
         }
         (Kind::Number, Values::Numbers(values)) => Cow::Borrowed(&values[..]),
         (Kind::Number, Values::Texts(texts)) => Cow::Owned(each(texts, &numbers(column, texts.levels()))),
-        (Kind::Number, Values::Times(values)) if column.max.abs() >= SECONDS => Cow::Borrowed(&values[..]),
+        (Kind::Number, Values::Times(values)) if column.is_clock() || column.max.abs() >= SECONDS => {
+            Cow::Borrowed(&values[..])
+        }
         (Kind::Time { part, .. }, Values::Times(values)) => parts(*part, values),
         (Kind::Time { part, .. }, Values::Texts(texts)) => {
             parts(*part, &each(texts, &times(column, texts.levels())))

@@ -2,7 +2,7 @@
 
 use super::Explainer;
 use crate::encode::Scaler;
-use crate::table::TimePart;
+use crate::table::{Clock, TimePart};
 
 /// Most marks on an axis, and the least distance between two as a share of its length.
 const MOST_TICKS: usize = 7;
@@ -23,6 +23,11 @@ const EVEN_STEPS: f64 = 6.5;
 const DECADES: i32 = 8;
 const FINEST_STEP: usize = 12;
 const WIDE_GAP: f64 = 0.18;
+/// Steps of a clock in seconds: days, then those of a dial.
+const CLOCK_STEPS: [f64; 15] = [
+    864_000.0, 86_400.0, 43_200.0, 21_600.0, 10_800.0, 3600.0, 1800.0, 900.0, 300.0, 60.0, 30.0, 15.0, 5.0,
+    1.0, 0.1,
+];
 /// Multiples of one step that are tried as marks.
 const MOST_MULTIPLES: f64 = 400.0;
 
@@ -44,6 +49,8 @@ pub struct Axis {
     pub has_gaps: bool,
     /// Whether its numbers are dates, in days since the start of 1970.
     pub dates: bool,
+    /// How its numbers are written, if they are times of a day or durations, in seconds.
+    pub clock: Option<Clock>,
 }
 
 /// A mark on an axis.
@@ -92,9 +99,10 @@ impl Axis {
 
     /// Round numbers along the axis, or all its values if there are only a few.
     pub fn ticks(&self) -> Vec<Tick> {
-        let label = |value: f64| match self.dates {
-            true => TimePart::date_in_words(value),
-            false => super::number(value),
+        let label = |value: f64| match self.clock {
+            _ if self.dates => TimePart::date_in_words(value),
+            Some(clock) => clock.words(value),
+            None => super::number(value),
         };
         let tick = |value: f64| Tick { position: self.position(value), label: label(value) };
         if !self.categories.is_empty() {
@@ -113,7 +121,8 @@ impl Axis {
         if !(range.is_normal() && range > 0.0) {
             return vec![tick(self.min)];
         }
-        if (self.position(self.min + range / 2.0) - 0.5).abs() < 1e-3 {
+        let is_even = (self.position(self.min + range / 2.0) - 0.5).abs() < 1e-3;
+        if is_even && self.clock.is_none() {
             let few = |&(factor, power): &(f64, f64)| range / (factor * libm::pow(10.0, power)) <= EVEN_STEPS;
             let step = steps(range).take_while(few).last();
             return step.map_or(Vec::new(), |step| self.multiples(step).into_iter().map(tick).collect());
@@ -127,6 +136,12 @@ impl Axis {
                 ticks.push(tick(value));
             }
         };
+        if self.clock.is_some() {
+            let seconds = CLOCK_STEPS.into_iter().filter(|step| *step <= range);
+            seconds.flat_map(|step| self.multiples((step, 0.0))).for_each(|value| add(value, LEAST_DISTANCE));
+            ticks.sort_by(|a, b| a.position.total_cmp(&b.position));
+            return ticks;
+        }
         let largest = libm::floor(libm::log10(self.min.abs().max(self.max.abs()))) as i32;
         add(0.0, 0.0);
         for factor in [1.0, 5.0, 2.0] {
@@ -203,6 +218,7 @@ impl Explainer<'_> {
             has_gaps: categories.is_empty() && given.gaps.is_some(),
             categories,
             dates: given.is_date(),
+            clock: given.clock(),
         }
     }
 
@@ -247,9 +263,26 @@ mod tests {
     fn labels(min: f64, max: f64, asinh: Option<Asinh>) -> Vec<String> {
         let scaler =
             Scaler::new(&Column { name: "c".into(), min, max, asinh, ..Column::default() }, View::Asinh);
-        let axis =
-            Axis { scaler, min, max, distinct: None, categories: Vec::new(), has_gaps: false, dates: false };
+        marks(scaler, [min, max], None)
+    }
+
+    fn marks(scaler: Scaler, [min, max]: [f64; 2], clock: Option<Clock>) -> Vec<String> {
+        let (categories, distinct) = (Vec::new(), None);
+        let axis = Axis { scaler, min, max, distinct, categories, has_gaps: false, dates: false, clock };
         axis.ticks().into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn marks_of_a_clock_are_those_of_a_dial() {
+        let labels = |min: f64, max: f64, clock: Clock| {
+            let column = Column { name: "c".into(), min, max, ..Column::default() };
+            marks(Scaler::new(&column, View::Plain), [min, max], Some(clock))
+        };
+        assert_eq!(
+            labels(600.0, 86_000.0, Clock::Minutes),
+            ["03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00"]
+        );
+        assert_eq!(labels(100.0, 190.0, Clock::Short), ["1:45", "2:00", "2:15", "2:30", "2:45", "3:00"]);
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod local;
 mod numbers;
 mod reasons;
 mod shape;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod what_if;
@@ -55,8 +56,8 @@ pub use numbers::number;
 use reasons::Sentences;
 pub use reasons::{Reason, Reasons};
 pub use shape::{FEW_ROWS, Line, Surface};
+pub use standing::{Outside, Standing};
 pub use what_if::{Counterfactual, Replacement};
-pub use words::{Outside, Standing};
 
 /// A function of one column or of two: one part of every score.
 #[derive(Debug, Clone, PartialEq)]

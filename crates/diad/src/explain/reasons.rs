@@ -24,6 +24,8 @@ pub struct Reason<'a> {
     pub text: &'a str,
 }
 
+/// A term that adds less than this share of what the first reason adds is no reason.
+const LEAST_SHARE: f64 = 0.1;
 /// Sentences that are remembered from table to table: all are forgotten when there are more.
 const REMEMBERED: usize = 1 << 16;
 /// Rows whose reasons one thread finds at a time.
@@ -118,7 +120,7 @@ impl Reasons {
 
 impl Explainer<'_> {
     /// The scores of the rows of a table, and for each row at most so many reasons: the terms that raise its score most, in
-    /// words.
+    /// words. A term that adds less than a tenth of what the first adds is none.
     ///
     /// ```
     /// use diad::{Params, explain::Explainer, table::Table};
@@ -153,6 +155,7 @@ impl Explainer<'_> {
         parallel::for_each(raised.chunks_mut(PIECE * most.max(1)), &|piece, raised| {
             for (row, places) in (piece * PIECE..).zip(raised.chunks_exact_mut(most.max(1))) {
                 raising(explained.row(row), places);
+                without_trifles(explained.row(row), places);
                 for place in places.iter_mut().take_while(|place| place.term != u32::MAX) {
                     place.sentence = known.codes.get(&about(row, place.term)).copied().unwrap_or(u32::MAX);
                 }
@@ -195,6 +198,13 @@ fn raising(contributions: &[f64], places: &mut [Raising]) {
     }
 }
 
+/// Leaves out terms that add next to nothing beside the first.
+fn without_trifles(contributions: &[f64], places: &mut [Raising]) {
+    let added = |place: &Raising| contributions.get(place.term as usize).copied().unwrap_or(0.0);
+    let least = LEAST_SHARE * places.first().map_or(0.0, added);
+    places.iter_mut().filter(|place| added(place) < least).for_each(|place| *place = Raising::NONE);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -229,6 +239,19 @@ mod tests {
                 assert!(codes.into_iter().all(|code| code >= reasons.sentences().len()));
             }
         }
+    }
+
+    #[test]
+    fn a_term_that_adds_next_to_nothing_is_no_reason() {
+        let kept = |contributions: &[f64]| {
+            let mut places = vec![Raising::NONE; 3];
+            raising(contributions, &mut places);
+            without_trifles(contributions, &mut places);
+            places.iter().filter(|place| place.term != u32::MAX).map(|place| place.term).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&[0.3, 20.0, 2.5, -2.0]), [1, 2]);
+        assert_eq!(kept(&[0.3, 0.2, 0.1]), [0, 1, 2]);
+        assert_eq!(kept(&[-1.0, 0.0]), [0; 0]);
     }
 
     proptest! {

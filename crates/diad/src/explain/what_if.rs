@@ -15,6 +15,8 @@ const IN_PAIRS: usize = 32;
 const PAIRED_COLUMNS: usize = 12;
 /// Best finds that are checked.
 const CHECKED: usize = 8;
+/// Steps of a clock in seconds to which a change is rounded.
+const DIAL: [f64; 4] = [3600.0, 900.0, 60.0, 1.0];
 /// Halvings of a change that is still too large.
 const HALVINGS: usize = 16;
 
@@ -197,7 +199,7 @@ impl Explainer<'_> {
                 for &(column, position) in &changes {
                     let here = axes[column].position(values[column]);
                     let exact = axes[column].value(here + share * (position - here));
-                    changed[column] = digits.map_or(exact, |digits| rounded(exact, digits));
+                    changed[column] = digits.map_or(exact, |digits| axes[column].rounded(exact, digits));
                     if changed[column] < axes[column].min || changed[column] > axes[column].max {
                         return Ok(None);
                     }
@@ -228,6 +230,13 @@ impl Explainer<'_> {
                 }
             }
             let (changed, score) = found;
+            // What looks the same is no change to anyone.
+            let is_seen = |&(column, _): &(usize, f64)| {
+                self.words(column, values[column]) != self.words(column, changed[column])
+            };
+            if !changes.iter().all(is_seen) {
+                continue;
+            }
             let replacement = |&(column, _): &(usize, f64)| Replacement {
                 column,
                 from: values[column],
@@ -282,6 +291,14 @@ fn thinned(scan: &Scan) -> Vec<usize> {
     useful.into_iter().step_by(step).collect()
 }
 
-fn rounded(value: f64, digits: usize) -> f64 {
-    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
+impl Axis {
+    /// A value with so many digits that count; of a clock in the steps of its dial, of dates in days.
+    fn rounded(&self, value: f64, digits: usize) -> f64 {
+        let step = match self.clock {
+            _ if self.dates => 1.0,
+            Some(_) => DIAL[digits.min(DIAL.len()) - 1],
+            None => return format!("{value:.*e}", digits - 1).parse().unwrap_or(value),
+        };
+        (value / step).round() * step
+    }
 }

@@ -88,6 +88,9 @@ pub struct Surveyed {
 impl Surveyed {
     /// A number or time of the column in words.
     pub fn in_words(&self, value: f64) -> String {
+        if let Some(clock) = self.understood.notation.clock {
+            return clock.words(value);
+        }
         let values = if self.read_as == ReadAs::Times { Values::Times } else { Values::Numbers };
         values(vec![value]).cell(0).unwrap_or_else(|| "missing".into())
     }

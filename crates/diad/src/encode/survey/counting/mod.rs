@@ -189,6 +189,9 @@ impl Cells {
                 }
             }
             (Kind::Numbers, Values::Numbers(values) | Values::Encoded(values)) => self.add_numbers(values),
+            (Kind::Numbers, Values::Times(values)) if read.notation.clock.is_some() => {
+                self.add_numbers(values)
+            }
             (Kind::Times, Values::Times(values)) => self.add_times(values),
             // Some cells of the batch are not what the column holds.
             (kind, Values::Texts(texts)) => {
