@@ -24,9 +24,9 @@ const DECADES: i32 = 8;
 const FINEST_STEP: usize = 12;
 const WIDE_GAP: f64 = 0.18;
 /// Steps of a clock in seconds: days, then those of a dial.
-const CLOCK_STEPS: [f64; 15] = [
-    864_000.0, 86_400.0, 43_200.0, 21_600.0, 10_800.0, 3600.0, 1800.0, 900.0, 300.0, 60.0, 30.0, 15.0, 5.0,
-    1.0, 0.1,
+const CLOCK_STEPS: [f64; 18] = [
+    86_400e3, 86_400e2, 86_400e1, 86_400.0, 43_200.0, 21_600.0, 14_400.0, 7200.0, 3600.0, 1800.0, 900.0,
+    300.0, 60.0, 30.0, 15.0, 5.0, 1.0, 0.1,
 ];
 /// Multiples of one step that are tried as marks.
 const MOST_MULTIPLES: f64 = 400.0;
@@ -122,9 +122,12 @@ impl Axis {
             return vec![tick(self.min)];
         }
         let is_even = (self.position(self.min + range / 2.0) - 0.5).abs() < 1e-3;
-        if is_even && self.clock.is_none() {
+        if is_even {
             let few = |&(factor, power): &(f64, f64)| range / (factor * libm::pow(10.0, power)) <= EVEN_STEPS;
-            let step = steps(range).take_while(few).last();
+            let step = match self.clock {
+                Some(_) => CLOCK_STEPS.map(|step| (step, 0.0)).into_iter().take_while(few).last(),
+                None => steps(range).take_while(few).last(),
+            };
             return step.map_or(Vec::new(), |step| self.multiples(step).into_iter().map(tick).collect());
         }
         // No single step fits an asinh axis: powers of ten, their halves and fifths, then whatever fills wide gaps.
@@ -278,10 +281,7 @@ mod tests {
             let column = Column { name: "c".into(), min, max, ..Column::default() };
             marks(Scaler::new(&column, View::Plain), [min, max], Some(clock))
         };
-        assert_eq!(
-            labels(600.0, 86_000.0, Clock::Minutes),
-            ["03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00"]
-        );
+        assert_eq!(labels(600.0, 86_000.0, Clock::Minutes), ["04:00", "08:00", "12:00", "16:00", "20:00"]);
         assert_eq!(labels(100.0, 190.0, Clock::Short), ["1:45", "2:00", "2:15", "2:30", "2:45", "3:00"]);
     }
 
