@@ -22,7 +22,7 @@ pub(crate) enum Format {
     Parquet,
     Arrow,
     Csv,
-    /// Objects of JSON, one on each line or in a list.
+    /// JSON: objects, or lists in a list.
     Json,
     Utf16,
     /// An archive, as Excel workbooks are.
@@ -55,13 +55,20 @@ pub(crate) fn format(start: &[u8]) -> Format {
             [b'{', ..] => Format::Json,
             [b'[', rest @ ..] => match rest.trim_ascii_start() {
                 [b'{', ..] => Format::Json,
-                [b'[', ..] => Format::Other("a JSON list of lists"),
+                [b'[', rest @ ..] if starts_value(rest.trim_ascii_start()) => Format::Json,
                 // A column name may start so.
                 _ => Format::Csv,
             },
             _ => Format::Csv,
         },
     }
+}
+
+/// Whether text begins as a value of JSON does, or as the end of a list without any.
+fn starts_value(start: &[u8]) -> bool {
+    let words = [&b"null"[..], b"true", b"false", b"NaN"];
+    matches!(start, [b'"' | b'-' | b'0'..=b'9' | b'[' | b']' | b'{', ..])
+        || words.iter().any(|word| start.starts_with(word))
 }
 
 /// Whether text begins as web pages do. The name of a column may start with < as well.
@@ -315,7 +322,8 @@ mod tests {
     fn formats_are_told_apart() {
         assert_eq!(format(b"  {\"a\":1}"), Format::Json);
         assert_eq!(format(b"[ {\"a\":1}]"), Format::Json);
-        assert_eq!(format(b"[[1]]"), Format::Other("a JSON list of lists"));
+        assert_eq!([format(b"[[1]]"), format(b"[\n [null]]"), format(b"[[\"a\"]]")], [Format::Json; 3]);
+        assert_eq!(format(b"[[a]],b\n"), Format::Csv);
         assert_eq!(format(b"[a],b\n"), Format::Csv);
         assert_eq!(format(b"PAR1"), Format::Parquet);
         assert!(matches!(format(b"\xd0\xcf\x11\xe0\xa1\xb1"), Format::Other(kind) if kind.contains(".xls")));

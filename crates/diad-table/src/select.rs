@@ -187,6 +187,17 @@ impl Selection {
         matches!(self.columns, Columns::Except(_))
     }
 
+    /// Whether it names columns, and whether all that it names are among these names.
+    pub(crate) fn names_some(&self) -> bool {
+        !self.is_open() || !self.kinds.is_empty() || self.label.is_some()
+    }
+
+    pub(crate) fn fits(&self, names: &[String]) -> bool {
+        let (Columns::Except(named) | Columns::Only(named)) = &self.columns;
+        let named = named.iter().filter(|name| !name.is_empty());
+        named.chain(self.kinds.keys()).chain(&self.label).all(|name| names.contains(name))
+    }
+
     /// Chooses among the columns of a file.
     pub(crate) fn choose(&self, header: &Header) -> Result<Chosen> {
         let picks = self.resolve_in(header)?;
