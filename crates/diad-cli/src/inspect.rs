@@ -72,7 +72,10 @@ fn details(column: &Surveyed) -> Vec<String> {
         lines.push("it has no name in the table".to_owned());
     }
     for remark in &understood.remarks {
-        lines.extend(said(*remark, understood.notation.decimal_comma, &option));
+        lines.extend(match (remark, &understood.notation.unit) {
+            (Remark::Unit, Some([_, unit])) => Some(format!("numbers with the unit {}", printable(unit))),
+            _ => said(*remark, understood.notation.decimal_comma, &option),
+        });
     }
     if understood.stray_rows > 0 {
         let kind = if understood.read_as == ReadAs::Times { "times" } else { "numbers" };
@@ -118,6 +121,10 @@ fn said(remark: Remark, comma: bool, option: &dyn Fn(&str) -> String) -> Option<
         Remark::EitherNumber => "numbers such as 1,234 are read as 1234".into(),
         Remark::Currency => "amounts with the sign of a currency".into(),
         Remark::Percent => "per cent, as shares of one".into(),
+        Remark::Multiples => "k, M and B behind numbers are thousands, millions and thousand millions".into(),
+        Remark::EightDigits => {
+            format!("dates of eight digits, such as 20150803; to take them as numbers: {}", option("--numeric"))
+        }
         Remark::Order(DateOrder::Dmy) => "dates with the day first".into(),
         Remark::Order(DateOrder::Mdy) => "dates with the month first".into(),
         Remark::EitherDate(DateOrder::Dmy) => {

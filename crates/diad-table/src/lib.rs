@@ -31,6 +31,7 @@ mod table;
 mod tally;
 mod text;
 mod time;
+mod unit;
 mod values;
 mod view;
 #[cfg(feature = "excel")]
@@ -50,7 +51,7 @@ use table::Origin;
 pub use table::{Place, Table};
 pub use tally::{Hints, Remark, Stray, Tally, Understood, understood};
 pub use text::{printable, quoted};
-pub use time::{TimePart, date_of};
+pub use time::{TimePart, date_of, date_of_digits};
 pub use values::{Texts, Values, read_numbers, read_time};
 pub use view::{Cells, ColumnView, View};
 

@@ -289,10 +289,11 @@ impl Values {
         match self {
             Self::Times(values) => Ok(Cow::Borrowed(values)),
             Self::Numbers(values) | Self::Encoded(values) => {
-                match values.iter().position(|value| !value.is_nan()) {
-                    Some(row) => Err(not_time(row, values[row].to_string())),
-                    None => Ok(Cow::Borrowed(values)),
-                }
+                let date = |(row, &value): (usize, &f64)| match value {
+                    _ if value.is_nan() => Ok(value),
+                    _ => time::date_of_digits(value).ok_or_else(|| not_time(row, value.to_string())),
+                };
+                values.iter().enumerate().map(date).collect::<Result<_>>().map(Cow::Owned)
             }
             Self::Texts(texts) => {
                 let time = |row: usize| match texts.get(row) {
