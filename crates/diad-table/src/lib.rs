@@ -31,6 +31,7 @@ mod table;
 mod tally;
 mod text;
 mod time;
+mod totals;
 mod unit;
 mod values;
 mod view;

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use crate::cells::Cells;
 use crate::detect::Layout;
-use crate::header::Header;
+use crate::header::{Header, Repeated};
 use crate::select::Chosen;
 use crate::spaces;
 use crate::text::printable;
@@ -49,6 +49,9 @@ struct Rows<R> {
     /// Rows with too few and with too many cells.
     short: Misfits,
     long: Misfits,
+    /// The names as they are written, and rows that have them once more.
+    names: Vec<String>,
+    repeated: Repeated,
 }
 
 /// Rows whose number of cells is not that of the names.
@@ -123,6 +126,7 @@ impl<R: BufRead> CsvReader<R> {
             first.insert(0, String::new());
         }
         let is_row = !row_names && holds_only_numbers(&first);
+        let names = if is_row { Vec::new() } else { first.clone() };
         let header = if is_row {
             about.notes.push(format!(
                 "the first line of {} holds only numbers, so it is read as a row; the columns are called \"column 1\" and so on",
@@ -141,10 +145,19 @@ impl<R: BufRead> CsvReader<R> {
         if !is_row {
             cells.clear();
         }
-        let (short, long) = Default::default();
+        let (short, long, repeated) = Default::default();
         let next = Cells { width: cells.width, decimal_comma: cells.decimal_comma, ..Cells::default() };
         Ok(Self {
-            rows: Rows { records, blanks: 0..0, held: None, read: u64::from(is_row), short, long },
+            rows: Rows {
+                records,
+                blanks: 0..0,
+                held: None,
+                read: u64::from(is_row),
+                short,
+                long,
+                names,
+                repeated,
+            },
             chosen,
             about,
             gathered: None,
@@ -175,9 +188,11 @@ impl<R: BufRead> Rows<R> {
             }
             // In a table of one column, blank lines are rows.
             if cells.width > 1 {
+                let before = cells.rows();
                 let taken = self.records.take_block(cells, most)?;
                 self.read += taken;
                 if taken > 0 {
+                    self.leave_out_names(cells, before);
                     continue;
                 }
             }
@@ -190,6 +205,7 @@ impl<R: BufRead> Rows<R> {
             if found != expected {
                 self.fit_row(cells, before, found)?;
             }
+            self.leave_out_names(cells, row);
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
             if expected == 1 && self.read > 1 {
                 self.blanks = std::mem::take(&mut self.records.blank_lines);
@@ -202,6 +218,28 @@ impl<R: BufRead> Rows<R> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves out rows from that one on that have the names of the columns once more.
+    fn leave_out_names(&mut self, cells: &mut Cells, from: usize) {
+        let width = cells.width;
+        if self.names.len() != width {
+            return;
+        }
+        let is_repeated = |row: &usize| self.repeated.is(&self.names, cells, row * width);
+        let Some(first) = (from..cells.rows()).find(is_repeated) else { return };
+        let (rows, mut kept) = (cells.rows(), first);
+        for row in first..rows {
+            if self.repeated.is(&self.names, cells, row * width) {
+                self.repeated.add(cells.lines[row]);
+                continue;
+            }
+            cells.lines[kept] = cells.lines[row];
+            cells.spans.copy_within(row * width..(row + 1) * width, kept * width);
+            kept += 1;
+        }
+        cells.lines.truncate(kept);
+        cells.spans.truncate(kept * width);
     }
 
     /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
@@ -238,6 +276,7 @@ impl<R: BufRead + Send> Reader for CsvReader<R> {
             let path = printable(&rows.records.path.to_string_lossy());
             about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
         }
+        about.notes.extend(rows.repeated.note("line"));
         about.notes.extend(rows.short.note("few", "the rest are treated as missing"));
         about.notes.extend(rows.long.note("many", "cells beyond the last column are ignored"));
         about

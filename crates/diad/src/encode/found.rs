@@ -56,7 +56,7 @@ pub(super) fn values_of<'a>(
             let dates = values.iter().map(|value| if value.is_nan() { *value } else { date(value) });
             parts(*part, &dates.collect::<Vec<f64>>())
         }
-        (_, Values::Numbers(values) | Values::Times(values)) => {
+        (Kind::Number, Values::Times(values)) => {
             let unreadable = |value: &f64| if value.is_nan() { *value } else { Oddity::Unreadable.mark() };
             Cow::Owned(values.iter().map(unreadable).collect())
         }
