@@ -12,6 +12,7 @@ use crate::detect::{self, Format};
 use crate::encoding::{self, Transcoded};
 use crate::json::JsonReader;
 use crate::spaces::{self, Squeezed};
+use crate::totals::{self, WithoutTotal};
 use crate::{Error, Reader, Result, Selection, Source, Version};
 
 /// First bytes that are looked at to tell what a file is.
@@ -91,6 +92,12 @@ impl Source for FileSource {
         if start.starts_with(arrow::MAGIC) {
             return Ok(Box::new(ArrowReader::file(file, &self.path, selection)?));
         }
+        if let Some(end) = totals::start_of_total(&mut file, &self.path) {
+            file.rewind().map_err(failed)?;
+            let inner = read_stream(Box::new(file.take(end)), &self.path, selection)?;
+            return Ok(Box::new(WithoutTotal { inner, path: &self.path }));
+        }
+        file.rewind().map_err(failed)?;
         read_stream(Box::new(file), &self.path, selection)
     }
 
