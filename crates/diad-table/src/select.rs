@@ -36,6 +36,8 @@ pub enum ReadAs {
     /// As they are written: numbers or times where every cell of a batch is plainly one, texts else. A [`Tally`](crate::Tally) of
     /// all batches then tells what the column is.
     Written,
+    /// As they stand: texts of a file of text, also where they are numbers or say that a value is missing; else what the source has.
+    AsIs,
     /// Numbers; any other cell is an error.
     Numbers,
     /// Texts, also where they are numbers.

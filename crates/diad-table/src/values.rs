@@ -176,7 +176,9 @@ impl Values {
         let long = |cell: Option<i128>| {
             cell.is_some_and(|cell| cell.unsigned_abs() >= 10u128.pow(number::LONG as u32 - 1))
         };
-        if wanted == ReadAs::Texts || (wanted == ReadAs::Written && cells.clone().any(long)) {
+        if wanted == ReadAs::Texts
+            || (matches!(wanted, ReadAs::Written | ReadAs::AsIs) && cells.clone().any(long))
+        {
             return cells.map(|cell| cell.map(|cell| cell.to_string())).collect::<Texts>().into();
         }
         Self::Numbers(cells.map(|cell| cell.map_or(f64::NAN, |cell| cell as f64)).collect())
@@ -237,7 +239,7 @@ impl Values {
                     |text| (!notation::is_missing(notation::trimmed(text))).then_some(Cow::Borrowed(text));
                 Self::Texts(texts.mapped(present))
             }
-            (ReadAs::Found | ReadAs::Written, values)
+            (ReadAs::Found | ReadAs::Written | ReadAs::AsIs, values)
             | (ReadAs::Numbers, values @ Self::Numbers(_))
             | (ReadAs::Texts, values @ Self::Texts(_))
             | (ReadAs::Times, values @ Self::Times(_)) => values,
