@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use memchr::memchr;
 
-use crate::{comments, encoding, spaces};
+use crate::{comments, encoding, fixed, spaces};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
@@ -163,8 +163,10 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
         let widths: Vec<usize> = rows[before..].iter().map(|row| row.cells).collect();
         let cells = widths[0] + usize::from(row_names);
         // A line of names may have a separator at its end that the rows do not have.
-        let [same, shorter] =
-            [cells, cells - 1].map(|cells| widths.iter().filter(|&&width| width == cells).count());
+        let shorter = widths.iter().filter(|&&width| width == cells - 1).count();
+        // Rows may have one at their end that the line of names does not have.
+        let fits = |row: &&Row| row.cells == cells || (row.cells == cells + 1 && row.filled <= cells);
+        let same = rows[before..].iter().filter(fits).count();
         let same = if before > 0 { same.max(shorter) } else { same };
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
         let score = (cells - 1) * same * same / widths.len();
@@ -175,7 +177,11 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
     }
     // Tabs and spaces may be mixed.
     let doubtful = best.0 == 0 || (best.1.delimiter == b'\t' && !even);
-    if doubtful { spaces::layout(start, whole).unwrap_or(best.1) } else { best.1 }
+    if !doubtful {
+        return best.1;
+    }
+    let fixed = || (best.0 == 0 && fixed::places(start, whole).is_some()).then_some(fixed::LAYOUT);
+    spaces::layout(start, whole).or_else(fixed).unwrap_or(best.1)
 }
 
 /// One of the first rows.
@@ -200,7 +206,12 @@ fn shape(rows: &[Row]) -> (usize, bool) {
     let count = |width: usize| widths.iter().filter(|&&found| found == width).count();
     let usual = widths.iter().copied().max_by_key(|&width| (count(width), width)).unwrap_or(1);
     let has_row_names = |names: usize| {
-        widths[names] + 1 == usual && usual > 2 && widths[names + 1..].iter().all(|&width| width == usual)
+        // Where the last cell of every row is empty, rows have a separator at their end that the line of names does not have.
+        let below = &rows[names + 1..];
+        widths[names] + 1 == usual
+            && usual > 2
+            && below.iter().all(|row| row.cells == usual)
+            && below.iter().any(|row| row.filled == usual)
     };
     // A title stands before the table if it is narrower and most of what follows is not.
     let narrower = widths.iter().take(MOST_BEFORE).take_while(|&&width| width + 1 < usual).count();
@@ -306,6 +317,7 @@ mod tests {
         assert_eq!(found(&format!("a;b\n{rows}")), (b';', 0, true, 0));
         assert_eq!(found(&format!("a;b;c\n{rows}")), (b';', 0, false, 0));
         assert_eq!(found("a,b\n1,2,3\n"), (b',', 0, false, 0));
+        assert_eq!(found(&format!("a;b;c\n{}", "1;2;;\n4;5;6;\n".repeat(6))), (b';', 0, false, 0));
         // Filled up with empty cells, as spreadsheets write them.
         let rows = "1,2,3,4,5\n".repeat(6);
         let titles = ",,,,\nA title,,,,\nPlace:,here,,,\n";

@@ -10,6 +10,7 @@ use crate::compression;
 use crate::csv::CsvReader;
 use crate::detect::{self, Format};
 use crate::encoding::{self, Transcoded};
+use crate::fixed::{self, Cut};
 use crate::json::JsonReader;
 use crate::spaces::{self, Squeezed};
 use crate::totals::{self, WithoutTotal};
@@ -184,6 +185,12 @@ pub fn read_stream<'a>(
             io::copy(&mut text.by_ref().take(layout.skipped as u64), &mut io::sink()).map_err(failed)?;
             if layout.delimiter == spaces::MARK {
                 let text = BufReader::new(Squeezed::new(text));
+                return Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?));
+            }
+            if layout.delimiter == fixed::MARK
+                && let Some(places) = fixed::places(&start[layout.skipped..], whole)
+            {
+                let text = BufReader::new(Cut::new(text, places));
                 return Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?));
             }
             Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?))

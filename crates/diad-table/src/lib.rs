@@ -15,6 +15,7 @@ mod detect;
 mod encoding;
 mod error;
 mod file;
+mod fixed;
 mod formats;
 mod header;
 mod json;

@@ -23,7 +23,10 @@ pub(crate) fn split(text: &str) -> Option<(&str, &str)> {
     let goes_on = |c: char| {
         starts(c) || matches!(c, '²' | '³' | '·' | '.' | '*' | '^' | '%' | ' ' | '2' | '3' | '-' | '\'')
     };
+    // Several words with capital letters are a name, such as that of a street.
+    let is_name = unit.contains(' ') && unit.starts_with(char::is_uppercase);
     let is_unit = unit.len() <= LONGEST
+        && !is_name
         && unit.starts_with(starts)
         && unit.chars().all(goes_on)
         && !NO_UNITS.iter().any(|word| unit.eq_ignore_ascii_case(word));
@@ -91,9 +94,20 @@ mod tests {
             let expected = if unit.is_empty() { None } else { Some((number, unit)) };
             assert_eq!(split(text), expected, "{text}");
         }
-        for text in
-            ["", "kg", "12", "5 pm", "3rd", "2e", "5x3", "5%", "12-", "5 a very long description", "7 (a)"]
-        {
+        for text in [
+            "",
+            "kg",
+            "12",
+            "5 pm",
+            "3rd",
+            "2e",
+            "5x3",
+            "5%",
+            "12-",
+            "5 a very long description",
+            "7 (a)",
+            "12 Main St",
+        ] {
             assert_eq!(split(text), None, "{text}");
         }
         assert_eq!(

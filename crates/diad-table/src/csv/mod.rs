@@ -12,9 +12,9 @@ use crate::cells::Cells;
 use crate::detect::Layout;
 use crate::header::{Header, Repeated};
 use crate::select::Chosen;
-use crate::spaces;
 use crate::text::printable;
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
+use crate::{fixed, spaces};
 use records::Records;
 
 mod block;
@@ -122,6 +122,17 @@ impl<R: BufRead> CsvReader<R> {
             let path = printable(&path.to_string_lossy());
             about.notes.push(format!("white space separates the cells of {path}"));
         }
+        if delimiter == fixed::MARK {
+            let path = printable(&path.to_string_lossy());
+            about.notes.push(format!("the columns of {path} are told apart by their places in the lines"));
+        }
+        if first.len() == 1 && first[0].trim().contains("  ") {
+            about.notes.push(format!(
+                "the lines of {} seem to have several cells, but where each ends is not certain, so a line is one cell; put commas \
+                 between cells",
+                printable(&path.to_string_lossy())
+            ));
+        }
         if row_names {
             first.insert(0, String::new());
         }
@@ -201,6 +212,11 @@ impl<R: BufRead> Rows<R> {
                 break;
             }
             let (found, expected) = (cells.spans.len() - before, cells.width);
+            if self.is_rule(cells, before..cells.spans.len()) {
+                cells.spans.truncate(before);
+                cells.lines.truncate(row);
+                continue;
+            }
             self.read += 1;
             if found != expected {
                 self.fit_row(cells, before, found)?;
@@ -220,16 +236,31 @@ impl<R: BufRead> Rows<R> {
         Ok(())
     }
 
-    /// Leaves out rows from that one on that have the names of the columns once more.
+    /// Whether cells between vertical bars are a line that is drawn below or above rows, as databases print it.
+    fn is_rule(&self, cells: &Cells, row: Range<usize>) -> bool {
+        let drawn = |byte: &u8| matches!(byte, b'-' | b'+' | b'=' | b':' | b' ');
+        let cell = |&(start, end): &(u32, u32)| &cells.bytes[start as usize..end as usize];
+        self.records.delimiter == b'|'
+            && cells.spans[row.clone()].iter().all(|span| cell(span).iter().all(drawn))
+            && cells.spans[row]
+                .iter()
+                .any(|span| cell(span).windows(2).any(|two| two == b"--" || two == b"=="))
+    }
+
+    /// Leaves out rows from that one on that have the names of the columns once more, or are drawn lines.
     fn leave_out_names(&mut self, cells: &mut Cells, from: usize) {
         let width = cells.width;
         if self.names.len() != width {
             return;
         }
-        let is_repeated = |row: &usize| self.repeated.is(&self.names, cells, row * width);
-        let Some(first) = (from..cells.rows()).find(is_repeated) else { return };
+        let is_repeated = |row: usize| self.repeated.is(&self.names, cells, row * width);
+        let is_rule = |row: usize| self.is_rule(cells, row * width..(row + 1) * width);
+        let Some(first) = (from..cells.rows()).find(|&row| is_repeated(row) || is_rule(row)) else { return };
         let (rows, mut kept) = (cells.rows(), first);
         for row in first..rows {
+            if self.is_rule(cells, row * width..(row + 1) * width) {
+                continue;
+            }
             if self.repeated.is(&self.names, cells, row * width) {
                 self.repeated.add(cells.lines[row]);
                 continue;

@@ -335,3 +335,19 @@ fn names_once_more_are_left_out() {
     let only = "a,b\n".repeat(20_000);
     assert!(matches!(first(only.as_bytes()), Err(Error::NoRows { .. })));
 }
+
+#[test]
+fn lines_that_are_drawn_between_rows_are_left_out() {
+    for (text, names) in [
+        ("a|b\n---|---:\n1|x\n2|y\n", "a|b"),
+        (" a | b \n---+---\n 1 | x \n 2 | y \n", "a|b"),
+        ("a|b\n:--|:-:\n1|x\n--|-\n2|y\n", "a|b"),
+    ] {
+        let mut reader =
+            CsvReader::new(text.as_bytes(), b'|', Path::new("t.csv"), &Selection::all()).unwrap();
+        let table = reader.next_batch().unwrap().unwrap();
+        assert_eq!((table.names().join("|").as_str(), table.rows()), (names, 2), "{text}");
+        assert_eq!(table.column(0), [1.0, 2.0]);
+    }
+    assert_eq!(first(b"a,b\n--,--\n1,2\n").unwrap().rows(), 2);
+}

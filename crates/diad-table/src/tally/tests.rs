@@ -96,6 +96,7 @@ fn numbers_with_the_same_unit_are_numbers() {
     assert_eq!(unit(&["180cm", "175cm", "169cm", "181cm", "190cm"]), numbers("cm"));
     assert_eq!(unit(&["1 day", "2 days", "5 days", "7 days", "9 days"]), numbers("day"));
     assert_eq!(unit(&["$5/mo", "$6/mo", "$7/mo", "$8/mo", "$12/mo"]), numbers("$/mo"));
+    assert_eq!(unit(&["€132K", "€260K", "€33K", "€350K", "€90K"]), numbers("€K"));
     assert_eq!(unit(&["1.5V", "2V", "3V", "4.5V", "5V"]), numbers("V"));
     let comma = one(["1.072,3 kg", "80,5 kg", "7 kg", "8 kg", "9,1 kg"]);
     assert!(comma.notation.decimal_comma && comma.notation.number("1.072,3 kg") == Some(1072.3));

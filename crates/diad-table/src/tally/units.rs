@@ -123,10 +123,11 @@ impl Tally {
 
 impl Unit {
     /// Whether its numbers are those of a measure and no codes that end in the same letter: several different ones, with
-    /// fractions if it is a single capital letter right behind them, as in `12A`.
+    /// fractions or a currency if it is a single capital letter right behind them, as in `12A`.
     fn is_measure(&self) -> bool {
         let capital = self.name.len() == 1 && self.name.starts_with(|c: char| c.is_ascii_uppercase());
-        let like_code = capital && self.attached * 2 > self.rows && !self.numbers.fractions;
+        let is_amount = self.numbers.currency * 2 > self.rows;
+        let like_code = capital && self.attached * 2 > self.rows && !self.numbers.fractions && !is_amount;
         debug_assert!(LEAST_NUMBERS < MOST_NUMBERS);
         !like_code && self.numbers.distinct.len() >= LEAST_NUMBERS
     }
