@@ -19,7 +19,7 @@ pub(super) enum Columns {
 }
 
 impl Columns {
-    fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         match self {
             Self::Lists(columns) => columns.first().map_or(0, |(_, values)| values.len()),
             Self::Rows(rows, _) => rows.len(),

@@ -134,7 +134,7 @@ fn the_rows_of_one_object_are_those_of_the_list_in_it() {
         [(4, 0), (5, 1)].map(|(line, row)| crate::Place::Line(line, row))
     );
     let (names, rows, notes) = all(
-        r#"{"meta": {"links": [{"rel": "next"}], "tags": ["x", "y"]}, "answer": {"items": [{"a": {"b": 1}}, {"a": {"b": NaN}}, {}]}}"#,
+        r#"{"meta": {"links": [{"rel": "n"}], "tags": ["x", "y"]}, "answer": {"items": [{"a": {"b": 1}}, {"a": {"b": NaN}}, {}]}}"#,
     );
     assert_eq!((names.join(" "), rows.join(" ")), ("a.b".into(), "1  ".into()));
     assert_eq!(
@@ -213,6 +213,21 @@ fn one_object_without_a_table_is_one_row() {
         assert_eq!(
             (names.join(" "), rows.join(" ")),
             ("id tags at.x at.y of.z".into(), "7|[\"a\",\"b\"]|1|2|1".into())
+        );
+    }
+}
+
+#[test]
+fn settings_and_descriptions_are_no_tables() {
+    for text in [
+        r#"{"name": "a package with a long description", "scripts": {"build": "make", "test": "make test"}, "people": [{"name": "A"}]}"#,
+        r#"{"a": [{"x": 1}, {"x": 2}], "b": [{"y": 1}, {"y": 3}], "c": [{"z": 1}, {"z": 3}]}"#,
+        r#"{"one": {"url": "http://a.b", "size": 7}, "all": {"of": {"k": 1, "l": 2}, "it": {"k": 1, "l": 3}}, "more": {"text": "and so on and so on and so on"}, "x": 1}"#,
+    ] {
+        let (_, rows, notes) = all(text);
+        assert_eq!(
+            (rows.len(), &notes[0][..]),
+            (1, "t.json holds no table that is most of it, so it is read as one row")
         );
     }
 }

@@ -20,9 +20,10 @@ const NAMES: [&str; 7] = ["columns", "names", "headers", "header", "fields", "co
 
 /// A table in an object.
 struct Found {
-    /// The keys that lead to it, and the bytes of its values.
+    /// The keys that lead to it, the bytes of its values, and how many rows it has.
     path: String,
     size: usize,
+    rows: usize,
     /// Names that some of its columns have.
     names: Vec<String>,
     shape: Shape,
@@ -42,13 +43,19 @@ pub(super) fn rows<'a>(
     selection: &Selection,
 ) -> Result<(Box<dyn Rows + 'a>, Vec<String>)> {
     let mut found = tables(&text);
-    let fitting = found.iter().position(|found| selection.fits(&found.names));
+    let fitting =
+        found.iter().position(|found| selection.fits(&found.names)).filter(|_| selection.names_some());
     let row = || parse::<Object>(&text).is_ok_and(|row| selection.fits(&super::flat_names(row)));
-    if found.is_empty() || (fitting.is_none() && selection.names_some() && row()) {
-        return Ok((Box::new(Objects::of_one(text, path, feeds)), Vec::new()));
+    let file = printable(&path.to_string_lossy());
+    let is_row = fitting.is_none() && selection.names_some() && row();
+    if found.is_empty() || is_row || (fitting.is_none() && !is_main(&found, text.len())) {
+        let mut notes = Vec::new();
+        if !found.is_empty() && !is_row {
+            notes.push(format!("{file} holds no table that is most of it, so it is read as one row"));
+        }
+        return Ok((Box::new(Objects::of_one(text, path, feeds)), notes));
     }
     let Found { path: within, shape, .. } = found.swap_remove(fitting.unwrap_or(0));
-    let file = printable(&path.to_string_lossy());
     let place = if within.is_empty() { file.clone() } else { format!("{} in {file}", quoted(&within)) };
     let (rows, note): (Box<dyn Rows + 'a>, String) = match shape {
         Shape::List(start, kind) => {
@@ -76,6 +83,14 @@ pub(super) fn rows<'a>(
         notes.push(format!("other lists of {file} are not read: {}", listed(&others)));
     }
     Ok((rows, notes))
+}
+
+/// Whether the first of some tables is what a text is about: half of all that they hold, and a quarter of the text, or half of it if it has
+/// but one row. Settings and descriptions have lists too, but none of them stands out.
+fn is_main(found: &[Found], length: usize) -> bool {
+    let all: usize = found.iter().map(|found| found.size).sum();
+    let least = |found: &Found| length / if found.rows > 1 { 4 } else { 2 };
+    found.first().is_some_and(|first| first.size * 2 >= all && first.size >= least(first))
 }
 
 /// Where a value ends that starts at a place.
@@ -136,8 +151,8 @@ impl Search<'_> {
                     };
                     has_rows = true;
                     let size = (list.end - entry.at) as usize;
-                    let shape = Shape::List(entry.at as usize, kind);
-                    self.found.push(Found { path: self.path(path, entry), size, names, shape });
+                    let (rows, shape) = (list.count as usize, Shape::List(entry.at as usize, kind));
+                    self.found.push(Found { path: self.path(path, entry), size, rows, names, shape });
                 }
                 _ => {}
             }
@@ -210,20 +225,27 @@ impl Search<'_> {
         };
         let columns: Vec<(String, Vec<u32>)> = lists.iter().map(column).collect::<Option<_>>()?;
         let names = columns.iter().map(|(name, _)| name.clone()).collect();
-        Some(Found { path: path.to_owned(), size, names, shape: Shape::Columns(Columns::Lists(columns)) })
+        let (rows, shape) = (count as usize, Shape::Columns(Columns::Lists(columns)));
+        Some(Found { path: path.to_owned(), size, rows, names, shape })
     }
 
-    /// Objects that are columns or rows, in an object that has nothing else, or in the first within it that is so.
+    /// Objects that are columns or rows, in an object that has nothing else, or in those within it.
     fn objects(&mut self, node: &Node, path: &str) {
         let inner: Option<Vec<&Node>> = node.entries.iter().map(Entry::object).collect();
         let found = inner.filter(|inner| !inner.is_empty()).and_then(|inner| self.table_of(node, &inner));
         if let Some((names, columns)) = found {
-            let shape = Shape::Columns(columns);
-            self.found.push(Found { path: path.to_owned(), size: 0, names, shape });
+            let size = node
+                .entries
+                .iter()
+                .filter_map(|entry| extent(self.text, entry.at))
+                .map(|part| part.len())
+                .sum();
+            let (rows, shape) = (columns.rows(), Shape::Columns(columns));
+            self.found.push(Found { path: path.to_owned(), size, rows, names, shape });
             return;
         }
         for entry in &node.entries {
-            if let (Kind::Object(node), true) = (&entry.value, self.found.is_empty()) {
+            if let Kind::Object(node) = &entry.value {
                 self.objects(node, &self.path(path, entry));
             }
         }
