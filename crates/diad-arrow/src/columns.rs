@@ -91,7 +91,9 @@ impl ColumnView for Column {
             }
             Stored::Numbers => Values::Numbers(self.numbers(rows, 1.0)),
             Stored::Times(unit) => Values::Times(self.numbers(rows, *unit)),
-            Stored::Truths if !matches!(wanted, ReadAs::Found | ReadAs::Written | ReadAs::Texts) => {
+            Stored::Truths
+                if !matches!(wanted, ReadAs::Found | ReadAs::Written | ReadAs::AsIs | ReadAs::Texts) =>
+            {
                 Values::Numbers(self.numbers(rows, 1.0))
             }
             Stored::Truths | Stored::Texts => {

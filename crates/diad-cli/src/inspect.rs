@@ -22,17 +22,22 @@ pub struct Args {
     table: PathBuf,
     #[command(flatten)]
     columns: ColumnRoles,
+    /// The column of segments that the table is to be fitted by
+    #[arg(long, value_name = "COL")]
+    by: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   diad inspect table.csv
   diad inspect table.csv.gz --categorical zip_code
-  zcat table.csv.gz | diad inspect -";
+  zcat table.csv.gz | diad inspect -
+  diad inspect sensors.csv --by machine";
 
 pub fn run(args: &Args) -> Result<()> {
     let input = Input::new(&args.table)?;
     let roles = args.columns.roles(None);
+    let roles = args.by.iter().fold(roles, |roles, by| roles.categorical(by));
     let survey = {
         let _reading = Reading::start(&input.name());
         Survey::of_any(&stoppable(&input), &roles)?
@@ -47,6 +52,10 @@ pub fn run(args: &Args) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|column| printable(&column.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(40);
     for (name, column) in names.iter().zip(columns) {
+        if args.by.as_ref() == Some(&column.name) {
+            writeln!(text, "  {name:<width$}  {}", segments(column, survey.rows()))?;
+            continue;
+        }
         writeln!(text, "  {name:<width$}  {}", described(column, survey.rows()))?;
         for line in details(column) {
             writeln!(text, "  {:<width$}    {line}", "")?;
@@ -72,7 +81,10 @@ fn details(column: &Surveyed) -> Vec<String> {
         lines.push("it has no name in the table".to_owned());
     }
     for remark in &understood.remarks {
-        lines.extend(said(*remark, understood.notation.decimal_comma, &option));
+        lines.extend(match (remark, &understood.notation.unit) {
+            (Remark::Unit, Some([_, unit])) => Some(format!("numbers with the unit {}", printable(unit))),
+            _ => said(*remark, understood.notation.decimal_comma, &option),
+        });
     }
     if understood.stray_rows > 0 {
         let kind = if understood.read_as == ReadAs::Times { "times" } else { "numbers" };
@@ -118,6 +130,10 @@ fn said(remark: Remark, comma: bool, option: &dyn Fn(&str) -> String) -> Option<
         Remark::EitherNumber => "numbers such as 1,234 are read as 1234".into(),
         Remark::Currency => "amounts with the sign of a currency".into(),
         Remark::Percent => "per cent, as shares of one".into(),
+        Remark::Multiples => "k, M and B behind numbers are thousands, millions and thousand millions".into(),
+        Remark::EightDigits => {
+            format!("dates of eight digits, such as 20150803; to take them as numbers: {}", option("--numeric"))
+        }
         Remark::Order(DateOrder::Dmy) => "dates with the day first".into(),
         Remark::Order(DateOrder::Mdy) => "dates with the month first".into(),
         Remark::EitherDate(DateOrder::Dmy) => {
@@ -161,6 +177,22 @@ fn described(column: &Surveyed, rows: u64) -> String {
     }
     if let Some(reason) = column.left_out {
         let _ = write!(text, "; left out, because {reason}");
+    }
+    text
+}
+
+/// The segments that a column names.
+fn segments(column: &Surveyed, rows: u64) -> String {
+    let (different, missing) = (column.texts.len(), column.missing);
+    let mut text = match different {
+        0 | 1 => "fewer than two segments; diad fit refuses it with --by".to_owned(),
+        _ if different as f64 * 10.0 >= (rows - missing) as f64 * 9.0 => {
+            "another value in nearly every row; diad fit refuses it with --by".to_owned()
+        }
+        _ => texts(column).replacen("categories", "segments", 1),
+    };
+    if missing > 0 {
+        let _ = write!(text, "; missing in {}", plural(missing as usize, "row", "rows"));
     }
     text
 }

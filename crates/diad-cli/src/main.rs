@@ -48,7 +48,7 @@ struct Cli {
     /// Memory limit for reading tables, such as 500M or 2G [default: half of the machine's memory, at most 4G]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
     max_memory: Option<usize>,
-    /// The sheet of a workbook to read [default: the first]
+    /// The sheet of a workbook to read [default: the first that holds a table]
     #[arg(long, global = true, value_name = "NAME")]
     sheet: Option<String>,
     /// Print progress to stderr; repeat for more detail

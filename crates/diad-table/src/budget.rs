@@ -11,6 +11,8 @@ const USUAL: usize = 4 << 30;
 const LEAST: usize = 64 << 20;
 /// A row of text becomes no more than so many times as large while it is read.
 const GROWTH: usize = 64;
+/// A text that is looked through as a whole takes no more than so many times its bytes: itself, and where its values start.
+const DOCUMENT: usize = 16;
 /// Bytes of a row of text, at most, whatever the limit.
 const LONGEST_ROW: usize = 64 << 20;
 
@@ -39,6 +41,11 @@ pub fn memory_limit() -> usize {
 /// Bytes of a row of text, at most.
 pub(crate) fn longest_row() -> usize {
     (memory_limit() / GROWTH).min(LONGEST_ROW)
+}
+
+/// Bytes of a text that is looked through as a whole, at most.
+pub(crate) fn longest_document() -> usize {
+    memory_limit() / DOCUMENT
 }
 
 /// Bytes of text that are read ahead, about.

@@ -85,6 +85,9 @@ impl Cells {
     }
 
     fn column(&self, pick: &Pick, name: &str) -> Result<Values> {
+        if pick.read_as == ReadAs::AsIs {
+            return Ok(self.texts(pick.index, |text| (!text.is_empty()).then_some(text.into())));
+        }
         if let Some(notation) = &pick.notation {
             return self.column_by(notation, pick, name);
         }
@@ -133,7 +136,7 @@ impl Cells {
                     }
                 },
             }),
-            ReadAs::Written => {
+            ReadAs::Written | ReadAs::AsIs => {
                 // Where the comma may be the decimal mark, a point may stand between thousands.
                 let plain = if self.decimal_comma { plain_whole_number } else { plain_number };
                 Ok(match all(plain).map(Values::Numbers).or_else(|| all(plain_time).map(Values::Times)) {

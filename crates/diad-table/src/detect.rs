@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use memchr::memchr;
 
-use crate::{comments, encoding, spaces};
+use crate::{comments, encoding, fixed, spaces};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// What separates cells, in the order of preference.
@@ -22,7 +22,7 @@ pub(crate) enum Format {
     Parquet,
     Arrow,
     Csv,
-    /// Objects of JSON, one on each line or in a list.
+    /// JSON: objects, or lists in a list.
     Json,
     Utf16,
     /// An archive, as Excel workbooks are.
@@ -55,13 +55,20 @@ pub(crate) fn format(start: &[u8]) -> Format {
             [b'{', ..] => Format::Json,
             [b'[', rest @ ..] => match rest.trim_ascii_start() {
                 [b'{', ..] => Format::Json,
-                [b'[', ..] => Format::Other("a JSON list of lists"),
+                [b'[', rest @ ..] if starts_value(rest.trim_ascii_start()) => Format::Json,
                 // A column name may start so.
                 _ => Format::Csv,
             },
             _ => Format::Csv,
         },
     }
+}
+
+/// Whether text begins as a value of JSON does, or as the end of a list without any.
+fn starts_value(start: &[u8]) -> bool {
+    let words = [&b"null"[..], b"true", b"false", b"NaN"];
+    matches!(start, [b'"' | b'-' | b'0'..=b'9' | b'[' | b']' | b'{', ..])
+        || words.iter().any(|word| start.starts_with(word))
 }
 
 /// Whether text begins as web pages do. The name of a column may start with < as well.
@@ -156,8 +163,10 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
         let widths: Vec<usize> = rows[before..].iter().map(|row| row.cells).collect();
         let cells = widths[0] + usize::from(row_names);
         // A line of names may have a separator at its end that the rows do not have.
-        let [same, shorter] =
-            [cells, cells - 1].map(|cells| widths.iter().filter(|&&width| width == cells).count());
+        let shorter = widths.iter().filter(|&&width| width == cells - 1).count();
+        // Rows may have one at their end that the line of names does not have.
+        let fits = |row: &&Row| row.cells == cells || (row.cells == cells + 1 && row.filled <= cells);
+        let same = rows[before..].iter().filter(fits).count();
         let same = if before > 0 { same.max(shorter) } else { same };
         // As many cells as possible in as many rows as possible; a separator that cuts nothing counts nothing.
         let score = (cells - 1) * same * same / widths.len();
@@ -168,7 +177,11 @@ fn best_layout(start: &[u8], whole: bool, parsers: &mut [Reader]) -> Layout {
     }
     // Tabs and spaces may be mixed.
     let doubtful = best.0 == 0 || (best.1.delimiter == b'\t' && !even);
-    if doubtful { spaces::layout(start, whole).unwrap_or(best.1) } else { best.1 }
+    if !doubtful {
+        return best.1;
+    }
+    let fixed = || (best.0 == 0 && fixed::places(start, whole).is_some()).then_some(fixed::LAYOUT);
+    spaces::layout(start, whole).or_else(fixed).unwrap_or(best.1)
 }
 
 /// One of the first rows.
@@ -193,7 +206,12 @@ fn shape(rows: &[Row]) -> (usize, bool) {
     let count = |width: usize| widths.iter().filter(|&&found| found == width).count();
     let usual = widths.iter().copied().max_by_key(|&width| (count(width), width)).unwrap_or(1);
     let has_row_names = |names: usize| {
-        widths[names] + 1 == usual && usual > 2 && widths[names + 1..].iter().all(|&width| width == usual)
+        // Where the last cell of every row is empty, rows have a separator at their end that the line of names does not have.
+        let below = &rows[names + 1..];
+        widths[names] + 1 == usual
+            && usual > 2
+            && below.iter().all(|row| row.cells == usual)
+            && below.iter().any(|row| row.filled == usual)
     };
     // A title stands before the table if it is narrower and most of what follows is not.
     let narrower = widths.iter().take(MOST_BEFORE).take_while(|&&width| width + 1 < usual).count();
@@ -299,6 +317,7 @@ mod tests {
         assert_eq!(found(&format!("a;b\n{rows}")), (b';', 0, true, 0));
         assert_eq!(found(&format!("a;b;c\n{rows}")), (b';', 0, false, 0));
         assert_eq!(found("a,b\n1,2,3\n"), (b',', 0, false, 0));
+        assert_eq!(found(&format!("a;b;c\n{}", "1;2;;\n4;5;6;\n".repeat(6))), (b';', 0, false, 0));
         // Filled up with empty cells, as spreadsheets write them.
         let rows = "1,2,3,4,5\n".repeat(6);
         let titles = ",,,,\nA title,,,,\nPlace:,here,,,\n";
@@ -315,7 +334,8 @@ mod tests {
     fn formats_are_told_apart() {
         assert_eq!(format(b"  {\"a\":1}"), Format::Json);
         assert_eq!(format(b"[ {\"a\":1}]"), Format::Json);
-        assert_eq!(format(b"[[1]]"), Format::Other("a JSON list of lists"));
+        assert_eq!([format(b"[[1]]"), format(b"[\n [null]]"), format(b"[[\"a\"]]")], [Format::Json; 3]);
+        assert_eq!(format(b"[[a]],b\n"), Format::Csv);
         assert_eq!(format(b"[a],b\n"), Format::Csv);
         assert_eq!(format(b"PAR1"), Format::Parquet);
         assert!(matches!(format(b"\xd0\xcf\x11\xe0\xa1\xb1"), Format::Other(kind) if kind.contains(".xls")));

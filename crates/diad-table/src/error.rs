@@ -206,6 +206,19 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// An object of JSON that is longer than what is looked through as a whole.
+    #[error(
+        "the object that starts at line {line} of {} is longer than {most} MB; write the rows as objects, one on each line",
+        file(path)
+    )]
+    LongObject {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// Megabytes that an object may have.
+        most: usize,
+    },
     /// A value that is a list or an object.
     #[error(
         "column {}, line {line}: the value is a list or an object; write a number or text",

@@ -10,8 +10,10 @@ use crate::compression;
 use crate::csv::CsvReader;
 use crate::detect::{self, Format};
 use crate::encoding::{self, Transcoded};
+use crate::fixed::{self, Cut};
 use crate::json::JsonReader;
 use crate::spaces::{self, Squeezed};
+use crate::totals::{self, WithoutTotal};
 use crate::{Error, Reader, Result, Selection, Source, Version};
 
 /// First bytes that are looked at to tell what a file is.
@@ -91,6 +93,12 @@ impl Source for FileSource {
         if start.starts_with(arrow::MAGIC) {
             return Ok(Box::new(ArrowReader::file(file, &self.path, selection)?));
         }
+        if let Some(end) = totals::start_of_total(&mut file, &self.path) {
+            file.rewind().map_err(failed)?;
+            let inner = read_stream(Box::new(file.take(end)), &self.path, selection)?;
+            return Ok(Box::new(WithoutTotal { inner, path: &self.path }));
+        }
+        file.rewind().map_err(failed)?;
         read_stream(Box::new(file), &self.path, selection)
     }
 
@@ -177,6 +185,12 @@ pub fn read_stream<'a>(
             io::copy(&mut text.by_ref().take(layout.skipped as u64), &mut io::sink()).map_err(failed)?;
             if layout.delimiter == spaces::MARK {
                 let text = BufReader::new(Squeezed::new(text));
+                return Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?));
+            }
+            if layout.delimiter == fixed::MARK
+                && let Some(places) = fixed::places(&start[layout.skipped..], whole)
+            {
+                let text = BufReader::new(Cut::new(text, places));
                 return Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?));
             }
             Ok(Box::new(CsvReader::laid_out(text, layout, name, selection)?))

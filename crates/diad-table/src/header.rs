@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::cells::Cells;
 use crate::text::quoted;
 
 /// Names of columns, and what was done to them.
@@ -65,6 +66,49 @@ impl Header {
     /// The names given to columns without one.
     pub(crate) fn given(&self) -> Vec<String> {
         self.unnamed.iter().map(|&index| self.names[index].clone()).collect()
+    }
+}
+
+/// Rows that have the names of the columns once more, as where files were joined.
+#[derive(Debug, Default)]
+pub(crate) struct Repeated {
+    rows: u64,
+    first: u64,
+}
+
+impl Repeated {
+    /// Whether the row whose cells start at that place has the names. One of a single cell may be a value as well.
+    pub(crate) fn is(&self, names: &[String], cells: &Cells, start: usize) -> bool {
+        let Some(row) = cells.spans.get(start..start + names.len()).filter(|_| names.len() > 1) else {
+            return false;
+        };
+        let mut pairs = row.iter().zip(names);
+        // Nearly every row differs in its first cell.
+        pairs.all(|(&(start, end), name)| {
+            let cell = &cells.bytes[start as usize..end as usize];
+            cell == name.as_bytes() || cell.trim_ascii() == name.trim_ascii().as_bytes()
+        })
+    }
+
+    pub(crate) fn add(&mut self, line: u64) {
+        if self.rows == 0 {
+            self.first = line;
+        }
+        self.rows += 1;
+    }
+
+    /// What is done about them, in words; a line is called so, or otherwise.
+    pub(crate) fn note(&self, line: &str) -> Option<String> {
+        match self.rows {
+            0 => None,
+            1 => {
+                Some(format!("{line} {} has the names of the columns once more; it is left out", self.first))
+            }
+            rows => Some(format!(
+                "{rows} rows have the names of the columns once more, the first in {line} {}; they are left out",
+                self.first
+            )),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod detect;
 mod encoding;
 mod error;
 mod file;
+mod fixed;
 mod formats;
 mod header;
 mod json;
@@ -32,6 +33,8 @@ mod table;
 mod tally;
 mod text;
 mod time;
+mod totals;
+mod unit;
 mod values;
 mod view;
 #[cfg(feature = "excel")]
@@ -52,7 +55,7 @@ use table::Origin;
 pub use table::{Place, Table};
 pub use tally::{Hints, Remark, Stray, Tally, Understood, understood};
 pub use text::{printable, quoted};
-pub use time::{TimePart, date_of};
+pub use time::{TimePart, date_of, date_of_digits};
 pub use values::{Texts, Values, read_numbers, read_time};
 pub use view::{Cells, ColumnView, View};
 

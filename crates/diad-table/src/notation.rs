@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Clock, clock, moment, number};
+use crate::{Clock, clock, moment, number, time, unit};
 
 /// Whether the day or the month comes first in dates such as 01/02/2024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,12 +42,16 @@ pub struct Notation {
     /// What truth values are called, no and yes, if the column has nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truths: Option<[String; 2]>,
-    /// What stands before and after numbers, such as the sign of a currency or of per cent. Reading does not need it.
+    /// What stands before and after numbers: the sign of a currency or of per cent, or a unit such as `kg`. A number with another
+    /// unit is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<[String; 2]>,
     /// How times of a day or durations are written, if the column has those; they are numbers of seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// Whether `k`, `M` and `B` behind numbers stand for thousands, millions and thousand millions.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub multiples: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -93,7 +97,13 @@ impl Notation {
         {
             return Some(number);
         }
-        number::written(cell, self.decimal_comma).map(|found| found.value)
+        let number = number::written(cell, self.decimal_comma).map(|found| found.value);
+        let with_unit = || match &self.unit {
+            _ if self.multiples => unit::multiple(cell, self.decimal_comma),
+            Some([_, unit]) if !unit.is_empty() => unit::written(cell, unit, self.decimal_comma),
+            _ => None,
+        };
+        number.or_else(with_unit)
     }
 
     /// A number as its column writes it, by its digits: with its unit.
@@ -124,6 +134,7 @@ impl Notation {
             return Some(f64::NAN);
         }
         let time = moment::iso(cell.as_bytes()).or_else(|| moment::read(cell)?.by(self.dates));
+        let time = time.or_else(|| time::of_eight_digits(cell));
         time.or_else(|| self.stray.then_some(f64::NAN))
     }
 

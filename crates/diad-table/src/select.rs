@@ -36,6 +36,8 @@ pub enum ReadAs {
     /// As they are written: numbers or times where every cell of a batch is plainly one, texts else. A [`Tally`](crate::Tally) of
     /// all batches then tells what the column is.
     Written,
+    /// As they stand: texts of a file of text, also where they are numbers or say that a value is missing; else what the source has.
+    AsIs,
     /// Numbers; any other cell is an error.
     Numbers,
     /// Texts, also where they are numbers.
@@ -185,6 +187,17 @@ impl Selection {
     /// Whether columns that are not named are read too.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.columns, Columns::Except(_))
+    }
+
+    /// Whether it names columns, and whether all that it names are among these names.
+    pub(crate) fn names_some(&self) -> bool {
+        !self.is_open() || !self.kinds.is_empty() || self.label.is_some()
+    }
+
+    pub(crate) fn fits(&self, names: &[String]) -> bool {
+        let (Columns::Except(named) | Columns::Only(named)) = &self.columns;
+        let named = named.iter().filter(|name| !name.is_empty());
+        named.chain(self.kinds.keys()).chain(&self.label).all(|name| names.contains(name))
     }
 
     /// Chooses among the columns of a file.

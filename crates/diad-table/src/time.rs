@@ -117,6 +117,34 @@ pub(crate) fn parse(text: &[u8]) -> Option<f64> {
         .then(|| start + f64::from(hour) * 3600.0 + f64::from(minute) * 60.0 + seconds)
 }
 
+/// The year, month and day of a date of eight digits, such as 20150803, from 1900 to 2100; nothing for any other number.
+pub(crate) fn of_digits(number: f64) -> Option<(u32, u32, u32)> {
+    if !(19_000_101.0..=21_001_231.0).contains(&number) || number.fract() != 0.0 {
+        return None;
+    }
+    let digits = number as u32;
+    let (year, month, day) = (digits / 10_000, digits / 100 % 100, digits % 100);
+    let date = (i64::from(year), month, day);
+    let is_there = (1..=12).contains(&month) && date_of(days_of(date.0, month, day)) == date;
+    is_there.then_some((year, month, day))
+}
+
+/// Seconds from the start of 1970 to a date of eight digits; nothing for any other number.
+///
+/// ```
+/// assert_eq!(diad_table::date_of_digits(19_700_102.0), Some(86_400.0));
+/// assert_eq!(diad_table::date_of_digits(19_700_132.0), None);
+/// ```
+pub fn date_of_digits(number: f64) -> Option<f64> {
+    of_digits(number).map(|(year, month, day)| days_of(i64::from(year), month, day) as f64 * DAY)
+}
+
+/// The same of a text of eight digits.
+pub(crate) fn of_eight_digits(text: &str) -> Option<f64> {
+    let digits = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits { date_of_digits(text.parse().ok()?) } else { None }
+}
+
 /// A time in words.
 pub(crate) fn words(time: f64) -> String {
     let day = (time / DAY).floor();

@@ -176,7 +176,9 @@ impl Values {
         let long = |cell: Option<i128>| {
             cell.is_some_and(|cell| cell.unsigned_abs() >= 10u128.pow(number::LONG as u32 - 1))
         };
-        if wanted == ReadAs::Texts || (wanted == ReadAs::Written && cells.clone().any(long)) {
+        if wanted == ReadAs::Texts
+            || (matches!(wanted, ReadAs::Written | ReadAs::AsIs) && cells.clone().any(long))
+        {
             return cells.map(|cell| cell.map(|cell| cell.to_string())).collect::<Texts>().into();
         }
         Self::Numbers(cells.map(|cell| cell.map_or(f64::NAN, |cell| cell as f64)).collect())
@@ -237,7 +239,7 @@ impl Values {
                     |text| (!notation::is_missing(notation::trimmed(text))).then_some(Cow::Borrowed(text));
                 Self::Texts(texts.mapped(present))
             }
-            (ReadAs::Found | ReadAs::Written, values)
+            (ReadAs::Found | ReadAs::Written | ReadAs::AsIs, values)
             | (ReadAs::Numbers, values @ Self::Numbers(_))
             | (ReadAs::Texts, values @ Self::Texts(_))
             | (ReadAs::Times, values @ Self::Times(_)) => values,
@@ -289,10 +291,11 @@ impl Values {
         match self {
             Self::Times(values) => Ok(Cow::Borrowed(values)),
             Self::Numbers(values) | Self::Encoded(values) => {
-                match values.iter().position(|value| !value.is_nan()) {
-                    Some(row) => Err(not_time(row, values[row].to_string())),
-                    None => Ok(Cow::Borrowed(values)),
-                }
+                let date = |(row, &value): (usize, &f64)| match value {
+                    _ if value.is_nan() => Ok(value),
+                    _ => time::date_of_digits(value).ok_or_else(|| not_time(row, value.to_string())),
+                };
+                values.iter().enumerate().map(date).collect::<Result<_>>().map(Cow::Owned)
             }
             Self::Texts(texts) => {
                 let time = |row: usize| match texts.get(row) {

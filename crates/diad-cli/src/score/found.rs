@@ -7,6 +7,7 @@ use anyhow::Result;
 use diad::Calibration;
 use diad::calibrate::{Rarity, Severity, Threshold};
 use diad::explain::Reasons;
+use diad::table::Notation;
 use rayon::prelude::*;
 
 use crate::log;
@@ -24,8 +25,8 @@ const SURE: f64 = 4.0;
 pub struct Kept {
     pub name: String,
     pub is_id: bool,
-    /// Whether the model reads it as a number.
-    pub is_number: bool,
+    /// How the model reads it, if it reads it as numbers.
+    pub notation: Option<Notation>,
     pub cells: Vec<Option<String>>,
 }
 
@@ -136,8 +137,11 @@ impl Found {
             columns.push(Column { name, cells: Cells::Words(&sentences, codes) });
         }
         for (name, kept) in cells().filter(|(_, kept)| !kept.is_id) {
-            let texts = if kept.is_number { Cells::Numerals } else { Cells::Texts };
-            columns.push(Column { name, cells: texts(&kept.cells) });
+            let cells = match &kept.notation {
+                Some(notation) => Cells::Numerals(&kept.cells, notation),
+                None => Cells::Texts(&kept.cells),
+            };
+            columns.push(Column { name, cells });
         }
         writer.add(&columns)
     }

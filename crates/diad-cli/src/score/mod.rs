@@ -10,10 +10,10 @@ use std::thread;
 
 use anyhow::{Result, bail};
 use diad::calibrate::Threshold;
-use diad::encode::{Kind, Oddities};
+use diad::encode::{Column, Kind, Oddities};
 use diad::explain::Explainer;
 use diad::metrics::top;
-use diad::table::{Reader, Selection, Source, Table, quoted};
+use diad::table::{ReadAs, Reader, Selection, Source, Table, quoted};
 use diad::{Alert, Detector};
 
 use crate::alerting::{self, Rule, identifier, offered};
@@ -324,7 +324,20 @@ impl Job<'_> {
     }
 
     fn selection(&self) -> Selection {
-        let selection = self.detector.selection();
+        // What the model reads too is kept as it stands, and read by the model's notation afterwards.
+        let is_kept = |name: &str| {
+            self.args.keeps_all()
+                || self.args.id == Some(name)
+                || self.args.keep.iter().any(|kept| kept == name)
+        };
+        let as_it_stands = |selection: Selection, column: &Column| match &column.notation {
+            Some(notation) if is_kept(column.source()) => {
+                selection.reading_by(column.source(), ReadAs::AsIs, notation.clone())
+            }
+            _ => selection,
+        };
+        let columns = self.detector.encoder().columns();
+        let selection = columns.iter().fold(self.detector.selection(), as_it_stands);
         match self.args.keeps_all() {
             true => selection.and_all_texts(),
             false => {
@@ -421,8 +434,9 @@ impl Job<'_> {
             let cell = |row: usize| place.and_then(|place| batch.values(place).cell(row));
             let is_id = Some(name.as_str()) == self.args.id;
             let mut known = self.detector.encoder().columns().iter();
-            let is_number = known.any(|column| column.name == *name && column.kind == Kind::Number);
-            Kept { name: name.clone(), is_id, is_number, cells: (0..batch.rows()).map(cell).collect() }
+            let number = known.find(|column| column.name == *name && column.kind == Kind::Number);
+            let notation = number.map(|column| column.notation.clone().unwrap_or_default());
+            Kept { name: name.clone(), is_id, notation, cells: (0..batch.rows()).map(cell).collect() }
         };
         wanted.iter().map(cells).collect()
     }

@@ -56,7 +56,7 @@ fn lines(columns: &[Column], words: &[Vec<Cow<str>>], rows: Range<usize>) -> Res
             match column.cells.put_number(row, &mut buffer)? {
                 None => {}
                 Some(Other::Truth(is)) => buffer.push(if is { b'1' } else { b'0' }),
-                Some(Other::Number(number)) => write!(buffer, "{number}")?,
+                Some(Other::Number(text, _)) => put(&mut buffer, text),
                 Some(Other::Text(text)) => put(&mut buffer, text.unwrap_or_default()),
             }
         }

@@ -31,7 +31,7 @@ impl<W: Write + Send> Writer for Json<W> {
                 match column.cells.put_number(row, buffer)? {
                     None => {}
                     Some(Other::Truth(is)) => write!(buffer, "{is}")?,
-                    Some(Other::Number(number)) => write!(buffer, "{number}")?,
+                    Some(Other::Number(_, number)) => write!(buffer, "{number}")?,
                     Some(Other::Text(text)) => serde_json::to_writer(&mut *buffer, &text)?,
                 }
             }

@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use diad::table::Notation;
 
 use crate::output::shown;
 
@@ -34,8 +35,8 @@ pub enum Cells<'a> {
     Truths(&'a [bool]),
     /// Texts, of which some may be missing.
     Texts(&'a [Option<String>]),
-    /// Numbers as texts, of which some may be missing, or no numbers after all.
-    Numerals(&'a [Option<String>]),
+    /// Numbers as texts in that notation, of which some may be missing, or no numbers after all.
+    Numerals(&'a [Option<String>], &'a Notation),
 }
 
 impl Cells<'_> {
@@ -45,7 +46,7 @@ impl Cells<'_> {
             Self::Scores(cells) => cells.len(),
             Self::Coded(_, _, codes) | Self::Words(_, codes) => codes.len(),
             Self::Truths(cells) => cells.len(),
-            Self::Texts(cells) | Self::Numerals(cells) => cells.len(),
+            Self::Texts(cells) | Self::Numerals(cells, _) => cells.len(),
         }
     }
 
@@ -60,9 +61,12 @@ impl Cells<'_> {
             }
             Self::Truths(cells) => return Ok(Some(Other::Truth(cells[row]))),
             Self::Texts(cells) => return Ok(Some(Other::Text(cells[row].as_deref()))),
-            Self::Numerals(cells) => {
+            Self::Numerals(cells, notation) => {
                 let cell = cells[row].as_deref();
-                return Ok(Some(cell.and_then(number).map_or(Other::Text(cell), Other::Number)));
+                let number = cell.and_then(|cell| Some((cell, number(cell, notation)?)));
+                return Ok(Some(
+                    number.map_or(Other::Text(cell), |(text, number)| Other::Number(text, number)),
+                ));
             }
         }
         Ok(None)
@@ -72,13 +76,14 @@ impl Cells<'_> {
 /// A cell that is no number.
 enum Other<'a> {
     Truth(bool),
-    Number(f64),
+    /// A number by its text.
+    Number(&'a str, f64),
     Text(Option<&'a str>),
 }
 
 /// The number that a text is.
-fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+fn number(text: &str, notation: &Notation) -> Option<f64> {
+    notation.number(text).filter(|number| number.is_finite())
 }
 
 /// Writes a table.

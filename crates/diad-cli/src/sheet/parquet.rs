@@ -82,7 +82,7 @@ fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
         Cells::Whole(_) => (Physical::INT64, Repetition::REQUIRED),
         Cells::Scores(_) => (Physical::FLOAT, Repetition::REQUIRED),
         Cells::Coded(..) => (Physical::DOUBLE, Repetition::REQUIRED),
-        Cells::Numerals(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
+        Cells::Numerals(..) => (Physical::DOUBLE, Repetition::OPTIONAL),
         Cells::Truths(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
         Cells::Words(..) | Cells::Texts(_) => (Physical::BYTE_ARRAY, Repetition::OPTIONAL),
     };
@@ -99,7 +99,7 @@ fn empty(cells: Cells) -> Waiting {
         Cells::Whole(_) => Waiting::Whole(Vec::new()),
         Cells::Scores(_) => Waiting::Scores(Vec::new()),
         Cells::Coded(..) => Waiting::Numbers(Vec::new()),
-        Cells::Numerals(_) => Waiting::Numerals(Vec::new(), Vec::new()),
+        Cells::Numerals(..) => Waiting::Numerals(Vec::new(), Vec::new()),
         Cells::Truths(_) => Waiting::Truths(Vec::new()),
         Cells::Words(..) | Cells::Texts(_) => Waiting::Texts(Vec::new(), Vec::new()),
     }
@@ -143,9 +143,9 @@ impl<W: Write + Send> Writer for Parquet<W> {
                     values.extend(cells.iter().flatten().map(|text| ByteArray::from(text.as_str())));
                     levels.extend(cells.iter().map(|cell| i16::from(cell.is_some())));
                 }
-                (Waiting::Numerals(values, levels), Cells::Numerals(cells)) => {
+                (Waiting::Numerals(values, levels), Cells::Numerals(cells, notation)) => {
                     // What is no number has no place in a column of numbers.
-                    let numbers = cells.iter().map(|cell| number(cell.as_deref()?));
+                    let numbers = cells.iter().map(|cell| number(cell.as_deref()?, notation));
                     for number in numbers {
                         values.extend(number);
                         levels.push(i16::from(number.is_some()));

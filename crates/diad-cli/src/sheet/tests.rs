@@ -1,6 +1,6 @@
 use std::fs::File;
 
-use diad::table::{FileSource, Selection, Source, Values};
+use diad::table::{FileSource, Notation, Selection, Source, Values};
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn every_format_is_read_back_as_it_was_written() {
                 Column { name: "word", cells: Cells::Words(&["no", "yes"], &codes[part.clone()]) },
                 Column { name: "alert", cells: Cells::Truths(&truths[part.clone()]) },
                 Column { name: "a, name", cells: Cells::Texts(&names[part.clone()]) },
-                Column { name: "amount", cells: Cells::Numerals(&amounts[part]) },
+                Column { name: "amount", cells: Cells::Numerals(&amounts[part], &Notation::default()) },
             ];
             writer.add(&columns).unwrap();
         }

@@ -97,13 +97,15 @@ impl<W: Write + Seek + Send> Writer for Workbook<W> {
                     Cells::Truths(cells) => {
                         write!(buffer, "<c t=\"b\"><v>{}</v></c>", u8::from(cells[row]))?;
                     }
-                    Cells::Texts(cells) | Cells::Numerals(cells) => match &cells[row] {
-                        Some(text) => {
-                            match number(text).filter(|_| matches!(column.cells, Cells::Numerals(_))) {
-                                Some(number) => write!(buffer, "<c><v>{number}</v></c>")?,
-                                None => put(buffer, text),
-                            }
-                        }
+                    Cells::Texts(cells) => match &cells[row] {
+                        Some(text) => put(buffer, text),
+                        None => buffer.push_str("<c/>"),
+                    },
+                    Cells::Numerals(cells, notation) => match &cells[row] {
+                        Some(text) => match number(text, notation) {
+                            Some(number) => write!(buffer, "<c><v>{number}</v></c>")?,
+                            None => put(buffer, text),
+                        },
                         None => buffer.push_str("<c/>"),
                     },
                 }

@@ -293,3 +293,62 @@ fn labels_go_by_identifier() {
     folder.write("bad.csv", "number,verdict\nP9999,1\nP9998,0\n");
     assert_snapshot!(folder.diad(&bad).fails(), @r#"diad: 2 labels name rows that column "number" of the table does not have, such as "P9998", "P9999"; give the table the labels belong to"#);
 }
+
+/// Kept cells are those of the table, also where the model reads them otherwise or not at all.
+#[test]
+fn kept_cells_are_written_as_they_stand() {
+    let folder = folder();
+    let mut text = String::from("amount;when;ok;weight\n");
+    for i in 0..60 {
+        let ok = ["yes", "No", "YES"][i % 3];
+        writeln!(text, "1.{:03},50 €;{:02}.03.2024;{ok};{}.0 kg", 100 + i * 37 % 211, 1 + i % 28, 50 + i % 9)
+            .unwrap();
+    }
+    folder.write("german.csv", &text);
+    folder.diad(&["fit", "german.csv", "-o", "g.diad", "--steps", "10", "--trees", "4"]).succeeds();
+    let plain = folder.diad(&["score", "g.diad", "german.csv", "-o", "-"]).succeeds();
+    text.push_str("many;soon;perhaps;12 stone\n;;;\nNA;31.02.2024;no;51.50 kg\n");
+    folder.write("german.csv", &text);
+    // Cells that are not understood are told of.
+    let scored = |kept: &str, out: &str| {
+        let answer = folder.diad(&["score", "g.diad", "german.csv", "--keep", kept, "-o", out]);
+        assert!(answer.code == Some(0) && answer.stderr.contains("many"), "{}", answer.stderr);
+        answer.stdout
+    };
+    let all = scored("all", "-");
+    let kept = |line: &str| line.splitn(6, ',').nth(5).map(str::to_owned);
+    let kept: Vec<String> = all.lines().filter_map(kept).collect();
+    assert_eq!(kept[0], "amount,when,ok,weight");
+    assert_eq!(kept[1], "\"1.100,50 €\",01.03.2024,yes,50.0 kg");
+    assert_eq!(kept[61..], ["many,soon,perhaps,12 stone", ",,,", "NA,31.02.2024,no,51.50 kg"]);
+    // What is kept changes no score.
+    let scores = |text: &str| -> Vec<String> {
+        text.lines()
+            .skip(1)
+            .take(60)
+            .map(|line| line.splitn(6, ',').take(5).collect::<Vec<_>>().join(","))
+            .collect()
+    };
+    assert_eq!(scores(&all), scores(&plain));
+    scored("amount,weight", "k.jsonl");
+    let rows: Vec<serde_json::Value> =
+        folder.read_text("k.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((rows[0]["amount"].as_f64(), rows[0]["weight"].as_f64()), (Some(1100.5), Some(50.0)));
+    assert_eq!((rows[60]["amount"].as_str(), rows[60]["weight"].as_str()), (Some("many"), Some("12 stone")));
+}
+
+#[test]
+fn segments_of_one_row_each_are_refused() {
+    let folder = folder();
+    let rows: String = (0..50).map(|i| format!("k{i},{},{}\n", i % 5, i * i % 17)).collect();
+    folder.write("s.csv", format!("key,machine,x\n{rows}"));
+    let fit = |by: &str| {
+        let others = ["--ignore", "key", "--steps", "10", "--trees", "4"];
+        folder.diad(&[&["fit", "s.csv", "-o", "s.diad", "--by", by], &others[..]].concat())
+    };
+    assert_snapshot!(fit("key").fails(), @r#"diad: column "key" has another value in nearly every row, so no segment tells what is usual in it; take one whose values come back"#);
+    fit("machine").succeeds();
+    let inspect = |by: &str| folder.diad(&["inspect", "s.csv", "--by", by]).succeeds();
+    assert!(inspect("machine").contains("machine  5 segments: 0, 1, 2, 3, 4"), "{}", inspect("machine"));
+    assert!(inspect("key").contains("another value in nearly every row; diad fit refuses it with --by"));
+}

@@ -72,7 +72,7 @@ fn cases() -> Vec<Case> {
         text("too many columns", &format!("{}\n", wide(70_000)), &[]),
         text("JSON that is cut off", "{\"a\":1}\n{\"a\":\n", &[]),
         text("JSON that is none", "{\"a\":1}\n{a:1}\n", &[]),
-        text("JSON that is a list of lists", "[[1,2],[3,4]]\n", &[]),
+        text("JSON with lists and objects as rows", "[[1,2],\n{\"a\":3}]\n", &[]),
         text("JSON with a number for a row", "{\"a\":1}\n7\n", &[]),
         ("Latin-1 in JSON", b"{\"a\":\"caf\xe9\"}\n".to_vec(), &[]),
         ("an archive", b"PK\x03\x04rest".to_vec(), &[]),

@@ -66,7 +66,7 @@ impl ColumnView for Truths<'_> {
     fn read(&self, _name: &str, rows: Range<usize>, wanted: ReadAs) -> diad::table::Result<Values> {
         let rows = part(&self.0, rows);
         Ok(match wanted {
-            ReadAs::Found | ReadAs::Written | ReadAs::Texts => {
+            ReadAs::Found | ReadAs::Written | ReadAs::AsIs | ReadAs::Texts => {
                 rows.iter().map(|&truth| Some(if truth { "true" } else { "false" })).collect::<Texts>().into()
             }
             _ => Values::Numbers(rows.iter().map(|&truth| f64::from(u8::from(truth))).collect()),

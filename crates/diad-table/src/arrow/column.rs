@@ -107,7 +107,9 @@ impl Stored {
         let present = |row: usize| self.is_there(row);
         match self.kind {
             Kind::Null => Some(Values::Numbers(vec![f64::NAN; rows.len()])),
-            Kind::Bool if matches!(read_as, ReadAs::Found | ReadAs::Written | ReadAs::Texts) => {
+            Kind::Bool
+                if matches!(read_as, ReadAs::Found | ReadAs::Written | ReadAs::AsIs | ReadAs::Texts) =>
+            {
                 let word = |row| if bit(&self.values, row) { "true" } else { "false" };
                 Some(Values::Texts(rows.map(|row| present(row).then(|| word(row))).collect()))
             }

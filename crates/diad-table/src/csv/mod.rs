@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering;
 
 use crate::cells::Cells;
 use crate::detect::Layout;
-use crate::header::Header;
+use crate::header::{Header, Repeated};
 use crate::select::Chosen;
-use crate::spaces;
 use crate::text::printable;
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
+use crate::{fixed, spaces};
 use records::Records;
 
 mod block;
@@ -49,6 +49,9 @@ struct Rows<R> {
     /// Rows with too few and with too many cells.
     short: Misfits,
     long: Misfits,
+    /// The names as they are written, and rows that have them once more.
+    names: Vec<String>,
+    repeated: Repeated,
 }
 
 /// Rows whose number of cells is not that of the names.
@@ -119,10 +122,22 @@ impl<R: BufRead> CsvReader<R> {
             let path = printable(&path.to_string_lossy());
             about.notes.push(format!("white space separates the cells of {path}"));
         }
+        if delimiter == fixed::MARK {
+            let path = printable(&path.to_string_lossy());
+            about.notes.push(format!("the columns of {path} are told apart by their places in the lines"));
+        }
+        if first.len() == 1 && first[0].trim().contains("  ") {
+            about.notes.push(format!(
+                "the lines of {} seem to have several cells, but where each ends is not certain, so a line is one cell; put commas \
+                 between cells",
+                printable(&path.to_string_lossy())
+            ));
+        }
         if row_names {
             first.insert(0, String::new());
         }
         let is_row = !row_names && holds_only_numbers(&first);
+        let names = if is_row { Vec::new() } else { first.clone() };
         let header = if is_row {
             about.notes.push(format!(
                 "the first line of {} holds only numbers, so it is read as a row; the columns are called \"column 1\" and so on",
@@ -141,10 +156,19 @@ impl<R: BufRead> CsvReader<R> {
         if !is_row {
             cells.clear();
         }
-        let (short, long) = Default::default();
+        let (short, long, repeated) = Default::default();
         let next = Cells { width: cells.width, decimal_comma: cells.decimal_comma, ..Cells::default() };
         Ok(Self {
-            rows: Rows { records, blanks: 0..0, held: None, read: u64::from(is_row), short, long },
+            rows: Rows {
+                records,
+                blanks: 0..0,
+                held: None,
+                read: u64::from(is_row),
+                short,
+                long,
+                names,
+                repeated,
+            },
             chosen,
             about,
             gathered: None,
@@ -175,9 +199,11 @@ impl<R: BufRead> Rows<R> {
             }
             // In a table of one column, blank lines are rows.
             if cells.width > 1 {
+                let before = cells.rows();
                 let taken = self.records.take_block(cells, most)?;
                 self.read += taken;
                 if taken > 0 {
+                    self.leave_out_names(cells, before);
                     continue;
                 }
             }
@@ -186,10 +212,16 @@ impl<R: BufRead> Rows<R> {
                 break;
             }
             let (found, expected) = (cells.spans.len() - before, cells.width);
+            if self.is_rule(cells, before..cells.spans.len()) {
+                cells.spans.truncate(before);
+                cells.lines.truncate(row);
+                continue;
+            }
             self.read += 1;
             if found != expected {
                 self.fit_row(cells, before, found)?;
             }
+            self.leave_out_names(cells, row);
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
             if expected == 1 && self.read > 1 {
                 self.blanks = std::mem::take(&mut self.records.blank_lines);
@@ -202,6 +234,43 @@ impl<R: BufRead> Rows<R> {
             }
         }
         Ok(())
+    }
+
+    /// Whether cells between vertical bars are a line that is drawn below or above rows, as databases print it.
+    fn is_rule(&self, cells: &Cells, row: Range<usize>) -> bool {
+        let drawn = |byte: &u8| matches!(byte, b'-' | b'+' | b'=' | b':' | b' ');
+        let cell = |&(start, end): &(u32, u32)| &cells.bytes[start as usize..end as usize];
+        self.records.delimiter == b'|'
+            && cells.spans[row.clone()].iter().all(|span| cell(span).iter().all(drawn))
+            && cells.spans[row]
+                .iter()
+                .any(|span| cell(span).windows(2).any(|two| two == b"--" || two == b"=="))
+    }
+
+    /// Leaves out rows from that one on that have the names of the columns once more, or are drawn lines.
+    fn leave_out_names(&mut self, cells: &mut Cells, from: usize) {
+        let width = cells.width;
+        if self.names.len() != width {
+            return;
+        }
+        let is_repeated = |row: usize| self.repeated.is(&self.names, cells, row * width);
+        let is_rule = |row: usize| self.is_rule(cells, row * width..(row + 1) * width);
+        let Some(first) = (from..cells.rows()).find(|&row| is_repeated(row) || is_rule(row)) else { return };
+        let (rows, mut kept) = (cells.rows(), first);
+        for row in first..rows {
+            if self.is_rule(cells, row * width..(row + 1) * width) {
+                continue;
+            }
+            if self.repeated.is(&self.names, cells, row * width) {
+                self.repeated.add(cells.lines[row]);
+                continue;
+            }
+            cells.lines[kept] = cells.lines[row];
+            cells.spans.copy_within(row * width..(row + 1) * width, kept * width);
+            kept += 1;
+        }
+        cells.lines.truncate(kept);
+        cells.spans.truncate(kept * width);
     }
 
     /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.
@@ -238,6 +307,7 @@ impl<R: BufRead + Send> Reader for CsvReader<R> {
             let path = printable(&rows.records.path.to_string_lossy());
             about.notes.push(format!("{path} is not in UTF-8; it is read as Windows-1252"));
         }
+        about.notes.extend(rows.repeated.note("line"));
         about.notes.extend(rows.short.note("few", "the rest are treated as missing"));
         about.notes.extend(rows.long.note("many", "cells beyond the last column are ignored"));
         about

@@ -311,3 +311,43 @@ fn a_carriage_return_within_a_line_ends_it_wherever_it_is() {
         assert_eq!(found, rows);
     }
 }
+
+#[test]
+fn names_once_more_are_left_out() {
+    let rows = "1,x\n2,y\n".repeat(5000);
+    for (names, marked) in [("n,word\n", false), ("\"n\",\"word\"\n", true), ("n , word\r\n", false)] {
+        let text = format!("n,word\n{rows}{names}{rows}{names}");
+        let mut reader = open(text.as_bytes()).unwrap();
+        let mut found = Vec::new();
+        while let Some(batch) = reader.next_batch().unwrap() {
+            assert!(batch.values(0).numbers().is_some(), "{marked}");
+            found.extend((0..batch.rows()).map(|row| batch.place(row)));
+        }
+        assert_eq!(found.len(), 20_000);
+        assert_eq!([found[9_999], found[10_000]], [Place::Line(10_001, 9_999), Place::Line(10_003, 10_000)]);
+        assert_eq!(
+            reader.about().notes,
+            ["2 rows have the names of the columns once more, the first in line 10002; they are left out"]
+        );
+    }
+    let mut reader = open(b"n\n1\nn\n2\n").unwrap();
+    assert_eq!(reader.next_batch().unwrap().unwrap().rows(), 3, "a single cell may be a value");
+    let only = "a,b\n".repeat(20_000);
+    assert!(matches!(first(only.as_bytes()), Err(Error::NoRows { .. })));
+}
+
+#[test]
+fn lines_that_are_drawn_between_rows_are_left_out() {
+    for (text, names) in [
+        ("a|b\n---|---:\n1|x\n2|y\n", "a|b"),
+        (" a | b \n---+---\n 1 | x \n 2 | y \n", "a|b"),
+        ("a|b\n:--|:-:\n1|x\n--|-\n2|y\n", "a|b"),
+    ] {
+        let mut reader =
+            CsvReader::new(text.as_bytes(), b'|', Path::new("t.csv"), &Selection::all()).unwrap();
+        let table = reader.next_batch().unwrap().unwrap();
+        assert_eq!((table.names().join("|").as_str(), table.rows()), (names, 2), "{text}");
+        assert_eq!(table.column(0), [1.0, 2.0]);
+    }
+    assert_eq!(first(b"a,b\n--,--\n1,2\n").unwrap().rows(), 2);
+}

@@ -1,4 +1,5 @@
-//! Reads JSON: one object on each line (JSON Lines), or a list of objects. The columns are the keys of the first objects.
+//! Reads JSON: one object on each line (JSON Lines), a list of objects or of lists, or one object that holds a table. The columns are
+//! the keys of the first objects.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::BufRead;
@@ -15,24 +16,41 @@ use crate::text::quoted;
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
 use objects::{Object, Objects};
 
+mod columns;
+mod document;
 mod objects;
 
 /// Objects in which the columns are sought.
 const FIRST_OBJECTS: usize = 1000;
-/// Columns of lists that are remembered.
+/// Columns of lists, and keys with objects, that are remembered.
 const MOST_LISTS: usize = 100;
 /// Columns that a note names.
 const SHOWN: usize = 3;
+/// Most bytes of the name of a column that is made of the keys of objects within objects.
+const LONGEST_NAME: usize = 256;
 
-pub(crate) struct JsonReader<R> {
-    objects: Objects<R>,
+/// The rows of a file, one at a time.
+trait Rows {
+    fn next(&mut self) -> Result<Option<Object>>;
+    /// The line of the last row, counted from 1, and about how many bytes it has.
+    fn line(&self) -> u64;
+    fn length(&self) -> usize;
+    /// What was odd, a sentence each.
+    fn notes(&self) -> Vec<String>;
+}
+
+pub(crate) struct JsonReader<'a> {
+    rows: Box<dyn Rows + 'a>,
     /// Objects read ahead for their keys, with their lines.
     ahead: VecDeque<(u64, Object)>,
     positions: HashMap<String, usize>,
     cells: Cells,
     chosen: Chosen,
+    about: About,
     /// Whether columns are wanted that are not named.
     is_open: bool,
+    /// Keys whose values are objects.
+    nested: Vec<String>,
     /// Columns of which some values are lists, by their positions.
     lists: Vec<usize>,
     /// A key that came too late to be a column, its line, and rows with such keys.
@@ -40,40 +58,55 @@ pub(crate) struct JsonReader<R> {
     late_rows: u64,
 }
 
-impl<R: BufRead> JsonReader<R> {
-    pub(crate) fn new(input: R, path: &Path, selection: &Selection) -> Result<Self> {
+impl<'a> JsonReader<'a> {
+    pub(crate) fn new(input: impl BufRead + 'a, path: &Path, selection: &Selection) -> Result<Self> {
+        let mut objects = Objects::new(input, path)?;
+        let (rows, notes): (Box<dyn Rows + 'a>, _) = match objects.only()? {
+            Some(text) => document::rows(text, objects.line() - 1, path, selection)?,
+            None => (Box::new(objects), Vec::new()),
+        };
         let mut reader = Self {
-            objects: Objects::new(input, path)?,
+            rows,
             ahead: VecDeque::new(),
             positions: HashMap::new(),
             cells: Cells::default(),
             chosen: Chosen::default(),
+            about: About { notes, ..About::default() },
             is_open: selection.is_open(),
+            nested: Vec::new(),
             lists: Vec::new(),
             late: None,
             late_rows: 0,
         };
-        let mut header: Vec<String> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         let mut ahead = 0;
         while reader.ahead.len() < FIRST_OBJECTS
             && ahead < read_ahead()
-            && let Some(object) = reader.objects.next()?
+            && let Some((line, object)) = reader.next()?
         {
-            ahead += reader.objects.length;
+            ahead += reader.rows.length();
             for (key, _) in &object.0 {
                 if !reader.positions.contains_key(key) {
-                    reader.positions.insert(key.clone(), header.len());
-                    header.push(key.clone());
+                    reader.positions.insert(key.clone(), names.len());
+                    names.push(key.clone());
                 }
             }
-            if header.len() > MOST_COLUMNS {
-                return Err(Error::TooManyColumns { found: header.len(), most: MOST_COLUMNS });
+            if names.len() > MOST_COLUMNS {
+                return Err(Error::TooManyColumns { found: names.len(), most: MOST_COLUMNS });
             }
-            reader.ahead.push_back((reader.objects.line, object));
+            reader.ahead.push_back((line, object));
         }
-        reader.cells.width = header.len();
-        reader.chosen = selection.choose(&Header::new(header))?;
+        reader.cells.width = names.len();
+        let header = Header::new(names);
+        reader.about.unnamed = header.given();
+        reader.chosen = selection.choose(&header)?;
         Ok(reader)
+    }
+
+    /// The next row and its line. What is within objects of the row has names such as `a.b`.
+    fn next(&mut self) -> Result<Option<(u64, Object)>> {
+        let Some(object) = self.rows.next()? else { return Ok(None) };
+        Ok(Some((self.rows.line(), flattened(object, &mut self.nested))))
     }
 
     fn add(&mut self, line: u64, object: Object) {
@@ -111,15 +144,12 @@ impl<R: BufRead> JsonReader<R> {
 
     /// What becomes of objects, lists and late keys, in words.
     fn notes(&self) -> Vec<String> {
-        let listed = |names: &[String]| {
-            let shown: Vec<String> = names.iter().take(SHOWN).map(|name| quoted(name)).collect();
-            shown.join(", ") + if names.len() > SHOWN { " and others" } else { "" }
-        };
-        let mut notes = Vec::new();
-        if !self.objects.nested.is_empty() {
-            let nested = listed(&self.objects.nested);
+        let mut notes = self.about.notes.clone();
+        notes.extend(self.rows.notes());
+        if !self.nested.is_empty() {
+            let nested = listed(&self.nested);
             notes.push(format!("{nested} {} objects; each of their keys is a column, such as \"a.b\" for the key \"b\" of \"a\"",
-                if self.objects.nested.len() == 1 { "holds" } else { "hold" }));
+                if self.nested.len() == 1 { "holds" } else { "hold" }));
         }
         let picks = self.chosen.picks.iter().zip(&self.chosen.names);
         let lists: Vec<String> = picks
@@ -145,11 +175,49 @@ impl<R: BufRead> JsonReader<R> {
     }
 }
 
-impl<R: BufRead> Reader for JsonReader<R> {
+/// Some names, as a note gives them.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| quoted(name)).collect();
+    shown.join(", ") + if names.len() > SHOWN { " and others" } else { "" }
+}
+
+/// The entries of objects within an object under names such as `a.b`. The keys of such objects are added to `nested`.
+fn flattened(object: Object, nested: &mut Vec<String>) -> Object {
+    if !object.0.iter().any(|(_, value)| value.is_object()) {
+        return object;
+    }
+    let mut flat = Vec::with_capacity(object.0.len());
+    for (key, value) in object.0 {
+        flatten(key, value, &mut flat, nested);
+    }
+    Object(flat)
+}
+
+fn flatten(name: String, value: Value, flat: &mut Vec<(String, Value)>, nested: &mut Vec<String>) {
+    let entries = match value {
+        Value::Object(entries) if name.len() <= LONGEST_NAME => entries,
+        // Where names would become very long, an object is a text.
+        Value::Object(_) => return flat.push((name, Value::String(value.to_string()))),
+        _ => return flat.push((name, value)),
+    };
+    if nested.len() < MOST_LISTS && !nested.contains(&name) {
+        nested.push(name.clone());
+    }
+    for (key, value) in entries {
+        flatten(format!("{name}.{key}"), value, flat, nested);
+    }
+}
+
+/// The names of the columns that an object has.
+fn flat_names(object: Object) -> Vec<String> {
+    flattened(object, &mut Vec::new()).0.into_iter().map(|(name, _)| name).collect()
+}
+
+impl Reader for JsonReader<'_> {
     crate::source::names_in!(self.chosen);
 
     fn about(&self) -> About {
-        About { notes: self.notes(), ..About::default() }
+        About { notes: self.notes(), ..self.about.clone() }
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
@@ -158,7 +226,7 @@ impl<R: BufRead> Reader for JsonReader<R> {
         while !self.cells.is_full(most) {
             let next = match self.ahead.pop_front() {
                 Some(next) => Some(next),
-                None => self.objects.next()?.map(|object| (self.objects.line, object)),
+                None => self.next()?,
             };
             let Some((line, object)) = next else { break };
             self.add(line, object);
@@ -171,119 +239,4 @@ impl<R: BufRead> Reader for JsonReader<R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str, selection: &Selection) -> Result<Table> {
-        let mut reader = JsonReader::new(text.as_bytes(), Path::new("t.jsonl"), selection)?;
-        Ok(reader.next_batch()?.expect("rows"))
-    }
-
-    #[test]
-    fn keys_are_columns_and_what_is_not_there_is_missing() {
-        let text = "{\"a\":1,\"b\":\"x\"}\n\n{\"b\":null,\"c\":true,\"a\":2.5}\r\n{\"a\":null,\"b\":\"y\"}";
-        let table = read(text, &Selection::all()).unwrap();
-        assert_eq!(table.names(), ["a", "b", "c"]);
-        assert_eq!(table.column(0)[..2], [1.0, 2.5]);
-        assert!(table.column(0)[2].is_nan());
-        let texts = |column| (0..3).map(|row| table.values(column).text(row)).collect::<Vec<_>>();
-        assert_eq!(texts(1), [Some("x"), None, Some("y")]);
-        assert_eq!(texts(2), [None, Some("true"), None]);
-    }
-
-    #[test]
-    fn bad_lines_are_named() {
-        for (text, message) in [
-            (
-                "{\"a\":1}\n[1]\n",
-                "line 2 of t.jsonl is not a row (it is not an object); write one object on each line",
-            ),
-            (
-                "{\n \"a\":1\n}\n",
-                "line 1 of t.jsonl is not a row (the object goes on in the next line); write one object on each line",
-            ),
-            (
-                "{\"a\":1}\n{\"a\":\n",
-                "line 2 of t.jsonl is not a row (it is cut off); write one object on each line",
-            ),
-            (
-                "{\"a\":1}\nx\n",
-                "line 2 of t.jsonl is not a row (it is not JSON); write one object on each line",
-            ),
-        ] {
-            assert_eq!(read(text, &Selection::all()).unwrap_err().to_string(), message);
-        }
-    }
-
-    #[test]
-    fn numbers_that_json_does_not_have_are_read_as_programs_write_them() {
-        let text =
-            "{\"a\":NaN,\"b\":\"NaN \\\"NaN\"}\n{\"a\":-Infinity,\"b\":\"x\"}\n{\"a\":1.5,\"b\":null}\n";
-        let table = read(text, &Selection::all()).unwrap();
-        let numbers = table.column(0);
-        assert!(numbers[0].is_nan() && numbers[1] == f64::NEG_INFINITY && numbers[2] == 1.5, "{numbers:?}");
-        assert_eq!(table.values(1).text(0), Some("NaN \"NaN"));
-    }
-
-    #[test]
-    fn objects_are_columns_lists_are_texts_and_late_keys_are_noted() {
-        let late = format!(
-            "{}{{\"b\":1}}\n",
-            "{\"a\":{\"x\":1,\"y\":{\"z\":null}},\"l\":[1,\"q\"]}\n".repeat(FIRST_OBJECTS)
-        );
-        let mut reader = JsonReader::new(late.as_bytes(), Path::new("t.jsonl"), &Selection::all()).unwrap();
-        let table = reader.next_batch().unwrap().unwrap();
-        assert_eq!(
-            (table.names(), table.rows()),
-            (&["a.x", "a.y.z", "l"].map(String::from)[..], FIRST_OBJECTS + 1)
-        );
-        assert_eq!((table.column(0)[0], table.values(2).text(0)), (1.0, Some("[1,\"q\"]")));
-        assert_eq!(
-            reader.about().notes,
-            [
-                "\"a\", \"a.y\" hold objects; each of their keys is a column, such as \"a.b\" for the key \"b\" of \"a\"",
-                "column \"l\" holds lists, which are read as text",
-                "1 row has a key that none of the first 1000 has, such as \"b\" in line 1001; to include it, add it to the first row",
-            ]
-        );
-        assert_eq!(read(&late, &Selection::only(["a.x"])).unwrap().rows(), FIRST_OBJECTS + 1);
-    }
-
-    #[test]
-    fn a_list_of_objects_is_read_as_lines_of_them_are() {
-        let lines = "{\"a\":1,\"b\":\"x]}\\\"{\"}\n{\"b\":null,\"a\":2.5}\n";
-        let list = " [ {\"a\":1,\n \"b\":\"x]}\\\"{\"}\n,\n{\"b\":null,\"a\":2.5}\n]\n";
-        for text in [list.to_owned(), format!("\u{feff}{list}")] {
-            let read = read(&text, &Selection::all()).unwrap();
-            assert_eq!(read, self::read(lines, &Selection::all()).unwrap());
-            assert_eq!(
-                [0, 1].map(|row| read.place(row)),
-                [(1, 0), (4, 1)].map(|(line, row)| crate::Place::Line(line, row))
-            );
-        }
-        for (text, reason) in [
-            (
-                "[{\"a\":1},\n2]",
-                "line 2 of t.jsonl is not a row (it is not an object); write one object on each line",
-            ),
-            (
-                "[{\"a\":1},\n{\"a\":",
-                "line 2 of t.jsonl is not a row (it is cut off); write one object on each line",
-            ),
-            ("[{\"a\":1}", "line 1 of t.jsonl is not a row (it is cut off); write one object on each line"),
-            ("[{\"a\":x}]", "line 1 of t.jsonl is not a row (it is not JSON); write one object on each line"),
-        ] {
-            assert_eq!(read(text, &Selection::all()).unwrap_err().to_string(), reason);
-        }
-    }
-
-    /// Long names within long names would be of any length.
-    #[test]
-    fn names_of_columns_stay_short() {
-        let key = "k".repeat(200);
-        let text = format!("{{\"{key}\":{{\"{key}\":{{\"x\":1}},\"y\":2}}}}\n");
-        let table = read(&text, &Selection::all()).unwrap();
-        assert_eq!(table.names(), [format!("{key}.{key}"), format!("{key}.y")]);
-        assert_eq!(table.values(0).text(0), Some("{\"x\":1}"));
-    }
-}
+mod tests;

@@ -169,7 +169,8 @@ impl Column {
         let defined = self.defined;
         let read = match &mut self.chunk {
             Some(ColumnReader::BoolColumnReader(chunk)) => {
-                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Written | ReadAs::Texts) {
+                if matches!(self.pick.read_as, ReadAs::Found | ReadAs::Written | ReadAs::AsIs | ReadAs::Texts)
+                {
                     let word = |cell: Option<bool>| cell.map(|truth| if truth { "true" } else { "false" });
                     let cells = cells(chunk, rows, defined)?;
                     return Ok(cells.into_iter().map(word).collect::<Texts>().into());

@@ -5,10 +5,14 @@ use std::collections::{HashMap, HashSet};
 use crate::clock::{self, Form};
 use crate::notation::{is_missing, trimmed, truth};
 use crate::{DateOrder, Place, Table, Texts, Values, moment, number};
+use digits::Digits;
 use stray::{Class, class_of};
+use units::{Meaning, Unit};
 
+mod digits;
 mod stray;
 mod understood;
+mod units;
 
 pub use stray::Stray;
 pub use understood::{Hints, Understood, understood};
@@ -53,6 +57,11 @@ pub struct Tally {
     long: u64,
     length: Option<usize>,
     lengths_differ: bool,
+    /// Whether all cells are dates of eight digits.
+    digits: Digits,
+    /// Numbers with units, which count as strays too until it is certain what they are, and what they mean then.
+    units: Vec<Unit>,
+    meaning: Option<Meaning>,
     gaps: u64,
     codes: u64,
     different_codes: usize,
@@ -94,6 +103,12 @@ pub enum Remark {
     Currency,
     /// Shares in per cent.
     Percent,
+    /// Numbers with a unit behind them, which the notation names.
+    Unit,
+    /// Numbers with `k`, `M` or `B` for thousands, millions and thousand millions.
+    Multiples,
+    /// Dates of eight digits, such as 20150803.
+    EightDigits,
     /// Day and month in this order.
     Order(DateOrder),
     /// Every date can be read both ways.
@@ -123,6 +138,9 @@ impl Tally {
                 self.mdy += present;
                 let dateless = values.iter().filter(|value| (0.0..DAY).contains(*value));
                 self.clocks.typed += dateless.count() as u64;
+                if present > 0 {
+                    self.digits.add(None, present);
+                }
             }
             Values::Texts(texts) => self.add_texts(texts, batch, most),
         }
@@ -132,6 +150,7 @@ impl Tally {
         /// Values of a batch among which different ones are counted.
         const LOOKED_AT: usize = 512;
         let present = values.iter().filter(|value| !value.is_nan()).count() as u64;
+        self.digits.add_numbers(values);
         self.fractions = self.fractions || values.iter().any(|value| !value.is_nan() && value.fract() != 0.0);
         let step = (values.len() / LOOKED_AT).max(1);
         for &value in values.iter().step_by(step).filter(|value| !value.is_nan()) {
@@ -168,10 +187,14 @@ impl Tally {
             self.truths[pair] += rows;
             *self.spellings.entry(text.to_owned()).or_default() += rows;
         }
+        if class_of(text) != Class::Gap {
+            self.digits.add_text(text, rows);
+        }
         let [points, commas, dates] = [self.only_point, self.only_comma, self.dmy.max(self.mdy)];
         let known = self.add_number(text, rows) | self.add_time(text, rows);
         let added = [self.only_point > points, self.only_comma > commas, self.dmy.max(self.mdy) > dates];
         if !known {
+            self.add_unit(text, rows);
             self.add_stray(text, rows, most, place);
         } else if let Some(class) = added.iter().position(|&added| added)
             && self.firsts[class].is_none()

@@ -119,3 +119,89 @@ fn times_of_typed_columns_without_a_date_are_those_of_a_day() {
     assert_eq!(day.stray_rows, 0);
     assert_eq!(typed(vec![45_000.0, 86_400.0]).read_as, ReadAs::Times);
 }
+
+#[test]
+fn numbers_with_the_same_unit_are_numbers() {
+    let unit = |cells: &[&str]| {
+        let read = one(cells.iter().cycle().take(60));
+        (read.read_as, read.notation.unit.map(|unit| unit.concat()), read.stray_rows)
+    };
+    let numbers = |unit: &str| (ReadAs::Numbers, Some(unit.to_owned()), 0);
+    assert_eq!(unit(&["72.3 kg", "80 kg", "65.1kg", "90 kg", "n/a", "77 kg"]), numbers("kg"));
+    assert_eq!(unit(&["180cm", "175cm", "169cm", "181cm", "190cm"]), numbers("cm"));
+    assert_eq!(unit(&["1 day", "2 days", "5 days", "7 days", "9 days"]), numbers("day"));
+    assert_eq!(unit(&["$5/mo", "$6/mo", "$7/mo", "$8/mo", "$12/mo"]), numbers("$/mo"));
+    assert_eq!(unit(&["€132K", "€260K", "€33K", "€350K", "€90K"]), numbers("€K"));
+    assert_eq!(unit(&["1.5V", "2V", "3V", "4.5V", "5V"]), numbers("V"));
+    let comma = one(["1.072,3 kg", "80,5 kg", "7 kg", "8 kg", "9,1 kg"]);
+    assert!(comma.notation.decimal_comma && comma.notation.number("1.072,3 kg") == Some(1072.3));
+    assert_eq!(comma.remarks, [Remark::DecimalComma, Remark::Unit]);
+    let texts = |cells: &[&str]| assert_eq!(unit(cells), (ReadAs::Texts, None, 0), "{cells:?}");
+    texts(&["72 kg", "160 lb", "65 kg", "150 lb", "70 kg", "71 kg"]);
+    texts(&["A12", "B13", "C14", "D15", "E16"]);
+    texts(&["12A", "13A", "14A", "15A", "16A", "17A"]);
+    texts(&["12A", "13B", "14A", "15C", "16A", "17A"]);
+    texts(&["XL", "2XL", "3XL", "L", "M"]);
+    texts(&["2XL", "3XL", "4XL"]);
+    texts(&["1st", "2nd", "3rd", "4th", "5th", "6th"]);
+    texts(&["1B", "2B", "3B", "SS", "C"]);
+    texts(&["I10", "E11.9", "J45", "V57", "12A"]);
+}
+
+#[test]
+fn a_slip_among_units_is_a_stray_cell() {
+    let cells = (0..99).map(|i| format!("{} kg", 50 + i % 40)).chain(["160 lb".to_owned()]);
+    let read = one(cells);
+    assert_eq!((read.read_as, read.stray_rows), (ReadAs::Numbers, 1));
+    assert_eq!(read.strays[0].text, "160 lb");
+    assert!(read.notation.number("72.3 kg") == Some(72.3) && read.notation.number("72") == Some(72.0));
+    assert!(read.notation.number("160 lb").is_some_and(f64::is_nan));
+}
+
+#[test]
+fn letters_for_thousands_are_multiples_beside_plain_numbers() {
+    let views = one(["950", "3.5k", "1.2M", "12k", "700", "88", "1M"]);
+    assert_eq!(
+        (views.read_as, views.stray_rows, &views.remarks[..]),
+        (ReadAs::Numbers, 0, &[Remark::Multiples][..])
+    );
+    assert_eq!(
+        ["950", "3.5k", "1.2M"].map(|cell| views.notation.number(cell)),
+        [950.0, 3500.0, 1.2e6].map(Some)
+    );
+    let values = one(["€110.5M", "€77M", "€565K", "€1.1M", "€900K", "€0"]);
+    assert_eq!(values.notation.number("€565K"), Some(565_000.0));
+    assert_eq!(values.notation.unit, Some(["€".into(), String::new()]));
+    for houses in [&["12", "12B", "14", "15", "7", "9"][..], &["12", "12B", "14A", "15", "7", "9K"]] {
+        assert_eq!(one(houses).read_as, ReadAs::Texts, "{houses:?}");
+    }
+    assert_eq!(one(["12k", "13k", "14k", "15k", "16k"]).notation.unit, Some([String::new(), "k".into()]));
+}
+
+#[test]
+fn eight_digits_may_be_dates() {
+    let dates = ["20150803", "20150814", "20150928", "NA", "20151101", "20151231"];
+    let read = one(dates);
+    assert_eq!((read.read_as, &read.remarks[..]), (ReadAs::Times, &[Remark::EightDigits][..]));
+    assert_eq!(read.notation.time("19700103"), Some(2.0 * 86_400.0));
+    let numbers = Table::new(
+        vec!["x".into()],
+        vec![vec![20_150_803.0, f64::NAN, 20_150_814.0, 20_150_928.0, 20_151_101.0, 20_151_231.0]],
+    );
+    let mut tally = Tally::default();
+    tally.add(&numbers.unwrap(), 0, usize::MAX);
+    assert_eq!(understood(&[tally.clone()], &[], Hints::default())[0].read_as, ReadAs::Times);
+    assert_eq!(understood(&[tally], &[Some(ReadAs::Numbers)], Hints::default())[0].read_as, ReadAs::Numbers);
+    for other in [
+        // One is no date, no late days, one month, few rows, years out of the ordinary, one has fewer digits.
+        &["20150803", "20150814", "20150928", "20151301", "20151231", "20151130"][..],
+        &["20150801", "20150901", "20151001", "20151101", "20151201"],
+        &["20150813", "20150814", "20150815", "20150816", "20150817"],
+        &["20150813", "20150914", "20150815", "20150916"],
+        &["18150813", "18150914", "18150815", "18150916", "18151231"],
+        &["20150813", "20150914", "20150815", "20150916", "2015123"],
+        &["20150230", "20150214", "20150315", "20150416", "20151231"],
+    ] {
+        assert_eq!(one(other).read_as, ReadAs::Numbers, "{other:?}");
+    }
+}

@@ -1,6 +1,8 @@
 //! What a column is read as, by what its cells are and by what the other columns tell.
 
-use super::{Clocks, Remark, Stray, Tally};
+use std::borrow::Cow;
+
+use super::{Clocks, Meaning, Remark, Stray, Tally};
 use crate::notation::truth;
 use crate::{Clock, DateOrder, Notation, ReadAs, clock};
 
@@ -34,6 +36,7 @@ pub struct Hints {
 
 /// What the columns of a table are read as, by their cells and by what the user says.
 pub fn understood(tallies: &[Tally], asked: &[Option<ReadAs>], hints: Hints) -> Vec<Understood> {
+    let tallies: Vec<Cow<'_, Tally>> = tallies.iter().map(Tally::with_units).collect();
     let count = |told: fn(&Tally) -> Option<bool>, wanted: bool| {
         tallies.iter().filter(|tally| told(tally) == Some(wanted)).count()
     };
@@ -78,6 +81,9 @@ impl Tally {
     }
 
     fn found(&self, table: &Context) -> Understood {
+        if self.digits.are_dates() {
+            return self.dates();
+        }
         let numbers = self.point.max(self.comma);
         let times = self.dmy.max(self.mdy);
         let told = self.present - self.gaps;
@@ -162,11 +168,18 @@ impl Tally {
         }
         remarks.extend((self.currency > 0).then_some(Remark::Currency));
         remarks.extend((self.percent > 0).then_some(Remark::Percent));
+        remarks.extend(self.meaning.map(|meaning| match meaning {
+            Meaning::Same => Remark::Unit,
+            Meaning::Multiples => Remark::Multiples,
+        }));
         let read = if comma { self.comma } else { self.point };
         let stray_rows = self.present - read;
         // A unit that most numbers have.
-        let unit = self.unit.clone().filter(|_| self.currency.max(self.percent) * 2 > read);
-        let notation = Notation { decimal_comma: comma, stray: stray_rows > 0, unit, ..Notation::default() };
+        let same = self.meaning == Some(Meaning::Same);
+        let unit = self.unit.clone().filter(|_| same || self.currency.max(self.percent) * 2 > read);
+        let multiples = self.meaning == Some(Meaning::Multiples);
+        let stray = stray_rows > 0;
+        let notation = Notation { decimal_comma: comma, stray, unit, multiples, ..Notation::default() };
         let strays = self.strays([comma, !comma, true]);
         Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays, remarks }
     }
@@ -190,6 +203,14 @@ impl Tally {
         let stray_rows = self.present - read;
         let notation = Notation { dates: order, stray: stray_rows > 0, ..Notation::default() };
         let strays = self.strays([true, true, false]);
+        Understood { read_as: ReadAs::Times, notation, stray_rows, strays, remarks }
+    }
+
+    /// Dates of eight digits.
+    fn dates(&self) -> Understood {
+        let stray_rows = self.present - self.digits.rows;
+        let notation = Notation { stray: stray_rows > 0, ..Notation::default() };
+        let (strays, remarks) = (self.strays([false; 3]), vec![Remark::EightDigits]);
         Understood { read_as: ReadAs::Times, notation, stray_rows, strays, remarks }
     }
 

@@ -146,6 +146,11 @@ impl Column {
         self.kind == Kind::Number && self.notation.as_ref().is_some_and(|notation| notation.clock.is_some())
     }
 
+    /// Whether its text is read in a way that the first programs for files of this version do not know.
+    pub(crate) fn is_written_anew(&self) -> bool {
+        self.notation.as_ref().is_some_and(|notation| notation.clock.is_some() || notation.multiples)
+    }
+
     /// How its numbers are written, if they are times of a day or durations as the table has them.
     pub(crate) fn clock(&self) -> Option<Clock> {
         let clock = self.notation.as_ref().and_then(|notation| notation.clock);

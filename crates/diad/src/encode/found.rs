@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::column::{Column, Kind, Level};
 use super::odd::{OddCell, Oddity, Stranger};
 use crate::Result;
-use crate::table::{Notation, Table, Texts, TimePart, Values, read_numbers, read_time};
+use crate::table::{Notation, Table, Texts, TimePart, Values, date_of_digits, read_numbers, read_time};
 
 /// Numbers of this size may be seconds since the start of 1970.
 const SECONDS: f64 = 1e7;
@@ -53,7 +53,12 @@ pub(super) fn values_of<'a>(
         (Kind::Time { part, .. }, Values::Texts(texts)) => {
             parts(*part, &each(texts, &times(column, texts.levels())))
         }
-        (_, Values::Numbers(values) | Values::Times(values)) => {
+        (Kind::Time { part, .. }, Values::Numbers(values)) => {
+            let date = |value: &f64| date_of_digits(*value).unwrap_or(Oddity::Unreadable.mark());
+            let dates = values.iter().map(|value| if value.is_nan() { *value } else { date(value) });
+            parts(*part, &dates.collect::<Vec<f64>>())
+        }
+        (Kind::Number, Values::Times(values)) => {
             let unreadable = |value: &f64| if value.is_nan() { *value } else { Oddity::Unreadable.mark() };
             Cow::Owned(values.iter().map(unreadable).collect())
         }

@@ -111,6 +111,15 @@ pub enum Error {
         /// The column.
         column: String,
     },
+    /// A column of segments that has another value in nearly every row.
+    #[error(
+        "column {} has another value in nearly every row, so no segment tells what is usual in it; take one whose values come back",
+        quoted(column)
+    )]
+    SegmentsOfOneRow {
+        /// The column.
+        column: String,
+    },
     /// Segments of which nothing is told.
     #[error(
         "no column has numbers that could count by what is usual for each {}; fit the table without it",

@@ -331,7 +331,7 @@ mod tests {
             |column: usize, value: f64| explainer.describe(explainer.find(&[column]).unwrap(), &[value]);
         assert_eq!(
             says(0, 11_640.0),
-            "start = 03:14, the smallest of 600 rows, below nearly all rows: 09:04 to 17:52"
+            "start = 03:14, the smallest of 600 rows, below nearly all rows: 09:03 to 17:53"
         );
         assert_eq!(
             says(1, 24_011.0),

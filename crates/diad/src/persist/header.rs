@@ -20,13 +20,13 @@ pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 pub const VERSION: u32 = 2;
 /// What a header may require of its reader, by name: places in time, and times with one feature for their gaps; counts of categories,
 /// what is usual in groups, and values next to the ends; scores that calibrate, and what terms usually contribute; what is usual in
-/// segments; times of a day and durations.
-const KNOWN: [&str; 5] = [TIMES, GROUPS, CALIBRATION, SEGMENTS, CLOCKS];
+/// segments; how times of a day, durations and multiples are written.
+const KNOWN: [&str; 5] = [TIMES, GROUPS, CALIBRATION, SEGMENTS, NOTATIONS];
 pub const TIMES: &str = "times";
 pub const GROUPS: &str = "groups";
 pub const CALIBRATION: &str = "calibration";
 pub const SEGMENTS: &str = "segments";
-pub const CLOCKS: &str = "clocks";
+pub const NOTATIONS: &str = "notations";
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;

@@ -21,7 +21,7 @@ use crate::score::additive::{Additive, Summand};
 use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
-    CALIBRATION, CHECKSUM, CLOCKS, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX,
+    CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, NOTATIONS, PREFIX,
     PartHeader, SEGMENTS, TIMES, UNREADABLE_HEADER, VERSION, header_length, number, read_header,
     tensor_lengths,
 };
@@ -156,7 +156,7 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         grouped.then_some(GROUPS),
         calibrated.then_some(CALIBRATION),
         segmented.then_some(SEGMENTS),
-        columns.iter().any(Column::is_clock).then_some(CLOCKS),
+        columns.iter().any(Column::is_written_anew).then_some(NOTATIONS),
     ];
     let header = Header {
         requires: required.into_iter().flatten().map(str::to_owned).collect(),

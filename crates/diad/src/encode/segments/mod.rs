@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use self::baseline::{Baseline, Known};
 use super::column::{Asinh, Column, Kind};
 use super::odd::Stranger;
+use super::survey::IDENTIFIER_SHARE;
 use super::{Encoder, Survey};
 use crate::table::{self, About, Reader, Selection, Source, Table, Texts, Values, Version};
 use crate::{Error, Result, Scale};
@@ -145,6 +146,7 @@ fn counted(
     let (mut known, mut named): (HashMap<String, usize>, usize) = (HashMap::new(), 0);
     // Of each segment and column: rows, the mean of their places, and their squared distances from it.
     let mut sums: Vec<[f64; 3]> = Vec::new();
+    let mut rows = 0u64;
     let mut reader = source.open(&encoder.lenient_selection().and_texts([column]))?;
     while let Some(batch) = reader.next_batch()? {
         let segments = segments_in(&batch, column)?;
@@ -164,6 +166,7 @@ fn counted(
         let found = encoder.find(&batch)?.columns;
         for (row, code) in segments.codes().enumerate() {
             let Some((segment, place)) = code.map(|code| places[code]) else { continue };
+            rows += 1;
             let sums = &mut sums[segment * scales.len()..];
             for (index, (sums, (column, scale))) in sums.iter_mut().zip(&scales).enumerate() {
                 let value = found[*column as usize][row];
@@ -182,6 +185,9 @@ fn counted(
     }
     if known.len() < 2 {
         return Err(Error::OneSegment { column: column.to_owned() });
+    }
+    if known.len() as f64 >= IDENTIFIER_SHARE * rows as f64 {
+        return Err(Error::SegmentsOfOneRow { column: column.to_owned() });
     }
     let mut order: Vec<(String, usize)> = known.into_iter().collect();
     order.sort_unstable();

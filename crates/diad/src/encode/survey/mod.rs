@@ -9,6 +9,7 @@ use crate::Scale;
 use crate::table::{self, About, Hints, ReadAs, Selection, Source, Tally, TimePart, Understood, Version};
 use crate::{Error, Result};
 use sample::RowSample;
+pub(super) use seen::IDENTIFIER_SHARE;
 use seen::Seen;
 
 mod counting;

@@ -11,7 +11,7 @@ pub(super) const MOST_TEXTS: usize = 100_000;
 /// Rows from which on identifiers are looked for.
 const ROWS_TO_TELL: u64 = 20;
 /// From which share of different texts on they are taken for identifiers.
-const IDENTIFIER_SHARE: f64 = 0.9;
+pub(in crate::encode) const IDENTIFIER_SHARE: f64 = 0.9;
 
 /// What one pass has seen of a column.
 pub(super) struct Seen {

@@ -1,4 +1,4 @@
-//! Reads a sheet of an Excel workbook: the first one that is not empty, or the one that is named. Its first row that is not empty has the names.
+//! Reads a sheet of an Excel workbook: the first one that holds a table, or the one that is named.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -9,16 +9,27 @@ use calamine::{Cell, Data, Range, Reader as _, Xlsx, XlsxError};
 use crate::budget::memory_limit;
 use crate::cells::Cells;
 use crate::csv::MOST_COLUMNS;
-use crate::header::Header;
+use crate::header::{Header, Repeated};
 use crate::select::Chosen;
 use crate::text::{printable, quoted};
 use crate::{About, Clock, Error, Reader, Result, Selection, Table, batch_rows};
+use layout::{Layout, Likeness, layout, total_row};
+
+mod layout;
+
+/// Sheets that a note names.
+const SHOWN: usize = 8;
 
 /// The share of the memory, as one over this, that a workbook may take beside its sheets: all its texts are read at once.
 const ASIDE: usize = 16;
 
 /// Days from the start of 1900, as Excel counts them, to that of 1970.
 const EPOCH: f64 = 25_569.0;
+
+/// The cells of a sheet, and where its table is.
+type Sheet = (Range<Data>, Layout);
+/// A sheet that was chosen, one before it that was not, and what the first holds.
+type Chose = (String, Option<String>, Option<Sheet>);
 
 pub(crate) struct XlsxReader {
     path: PathBuf,
@@ -29,6 +40,11 @@ pub(crate) struct XlsxReader {
     cells: Cells,
     chosen: Chosen,
     about: About,
+    /// Where rows end, the first column, and the names as they are written.
+    end: usize,
+    left: usize,
+    names: Vec<String>,
+    repeated: Repeated,
 }
 
 impl XlsxReader {
@@ -45,69 +61,109 @@ impl XlsxReader {
         }
         let mut book = Xlsx::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         let sheets = book.sheet_names();
-        let wanted = match sheet {
-            Some(wanted) => sheets.iter().filter(|name| *name == wanted).cloned().collect(),
-            None => sheets.clone(),
-        };
-        if let (Some(name), true) = (sheet, wanted.is_empty()) {
+        if let Some(name) = sheet.filter(|name| !sheets.iter().any(|known| known == name)) {
             return Err(Error::NoSheet { path: path.to_owned(), name: name.to_owned(), known: sheets });
         }
         let most = memory_limit() / 2;
-        // The first sheet that has something in it.
-        let mut found = None;
-        for name in wanted {
-            let range = cells_within(&mut book, &name, most).map_err(|error| damaged(&error))?;
-            let Some(range) = range else {
-                return Err(Error::LargeSheet { path: path.to_owned(), name, most: most >> 20 });
-            };
-            if !range.is_empty() {
-                found = Some((name, range));
-                break;
+        let mut load = |name: &str| match cells_within(&mut book, name, most) {
+            Ok(Some(range)) => Ok(layout(&range).map(|layout| (range, layout))),
+            Ok(None) => {
+                Err(Error::LargeSheet { path: path.to_owned(), name: name.to_owned(), most: most >> 20 })
             }
-        }
-        let Some((name, range)) = found else {
+            Err(error) => Err(damaged(&error)),
+        };
+        let (name, passed, found) = match sheet {
+            Some(name) => (name.to_owned(), None, load(name)?),
+            None => first_table(&sheets, selection, &mut load)?,
+        };
+        let Some(found) = found else {
             return Err(Error::EmptyFile { path: path.to_owned() });
         };
-        let (height, width) = range.get_size();
-        let start = range.start().map_or(0, |(row, _)| row as usize);
-        let filled =
-            |row: usize| (0..width).filter(|&column| !text(range.get((row, column))).is_empty()).count();
-        // A title above the table has fewer cells than its names.
-        let most = (0..height.min(50)).map(filled).max().unwrap_or(0);
-        let Some(top) = (0..height.min(50)).find(|&row| filled(row) * 2 > most) else {
-            return Err(Error::EmptyFile { path: path.to_owned() });
-        };
-        if width > MOST_COLUMNS {
-            return Err(Error::TooManyColumns { found: width, most: MOST_COLUMNS });
+        let layout = found.1;
+        let Layout { top, left, right, .. } = layout;
+        if right - left > MOST_COLUMNS {
+            return Err(Error::TooManyColumns { found: right - left, most: MOST_COLUMNS });
         }
-        let header = Header::new((0..width).map(|column| text(range.get((top, column)))).collect());
+        let names = names_of(&found);
+        let (range, _) = found;
+        let header = Header::new(names.clone());
         let mut about = About { notes: header.notes(), unnamed: header.given(), ..About::default() };
-        if sheet.is_none() && sheets.len() > 1 {
+        let file = printable(&path.to_string_lossy());
+        if let Some(passed) = passed {
+            let known: Vec<String> = sheets.iter().take(SHOWN).map(|name| quoted(name)).collect();
+            let more = if sheets.len() > SHOWN { " and others" } else { "" };
             about.notes.push(format!(
-                "{} has {} sheets; {} is read",
-                printable(&path.to_string_lossy()),
-                sheets.len(),
+                "the sheets of {file} are {}{more}; {} is read, since {} seems to hold no table; --sheet names another",
+                known.join(", "),
+                quoted(&name),
+                quoted(&passed),
+            ));
+        } else if sheet.is_none() && sheets.len() > 1 {
+            about.notes.push(format!("{file} has {} sheets; {} is read", sheets.len(), quoted(&name)));
+        }
+        let first_line = range.start().map_or(0, |(row, _)| u64::from(row)) + 1;
+        if top > 0 {
+            about.notes.push(format!(
+                "the table in sheet {} starts at row {}; the rows above it are skipped",
+                quoted(&name),
+                first_line + top as u64
+            ));
+        }
+        let total = total_row(&range, &layout);
+        if let Some(row) = total {
+            about.notes.push(format!(
+                "row {} of sheet {} has the sums of the others; it is left out",
+                first_line + row as u64,
                 quoted(&name)
             ));
         }
         let chosen = selection.choose(&header)?;
-        let cells = Cells { width, ..Cells::default() };
-        let first_line = start as u64 + 1;
+        let cells = Cells { width: right - left, ..Cells::default() };
         let path = path.to_owned();
-        Ok(Self { path, sheet: range, next: top + 1, first_line, cells, chosen, about })
+        let (next, end, repeated) = (top + 1, total.unwrap_or(range.height()), Repeated::default());
+        Ok(Self { path, sheet: range, next, end, left, first_line, names, repeated, cells, chosen, about })
     }
+}
+
+/// The first sheet that is a table, or has the columns asked for; else the first that is not empty. If it is not the first that is not
+/// empty, that one is named too.
+fn first_table(
+    sheets: &[String],
+    selection: &Selection,
+    load: &mut dyn FnMut(&str) -> Result<Option<Sheet>>,
+) -> Result<Chose> {
+    let mut first: Option<&String> = None;
+    for name in sheets {
+        let Some(found) = load(name)? else { continue };
+        let fits = || selection.names_some() && selection.fits(&Header::new(names_of(&found)).names);
+        if found.1.likeness == Likeness::Table || fits() {
+            return Ok((name.clone(), first.cloned(), Some(found)));
+        }
+        first = first.or(Some(name));
+    }
+    match first {
+        Some(name) => Ok((name.clone(), None, load(name)?)),
+        None => Ok((String::new(), None, None)),
+    }
+}
+
+/// The names of the columns of a sheet, as they are written.
+fn names_of((range, layout): &Sheet) -> Vec<String> {
+    (layout.left..layout.right).map(|column| text(range.get((layout.top, column)))).collect()
 }
 
 impl Reader for XlsxReader {
     crate::source::names_in!(self.chosen);
 
     fn about(&self) -> About {
-        self.about.clone()
+        let mut about = self.about.clone();
+        about.notes.extend(self.repeated.note("row"));
+        about
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
         let most = batch_rows(self.cells.width);
-        let height = self.sheet.height();
+        let height = self.end;
         let none_before = self.next > 0 && self.cells.rows() == 0;
         self.cells.clear();
         while self.next < height && !self.cells.is_full(most) {
@@ -116,11 +172,16 @@ impl Reader for XlsxReader {
             let before = (self.cells.bytes.len(), self.cells.spans.len());
             for column in 0..self.cells.width {
                 let start = self.cells.bytes.len();
-                self.cells.bytes.extend(text(self.sheet.get((row, column))).as_bytes());
+                self.cells.bytes.extend(text(self.sheet.get((row, self.left + column))).as_bytes());
                 self.cells.end_cell(start);
             }
             // Rows without anything are blank lines.
-            if self.cells.bytes.len() == before.0 {
+            let is_blank = self.cells.bytes.len() == before.0;
+            if is_blank || self.repeated.is(&self.names, &self.cells, before.1) {
+                if !is_blank {
+                    self.repeated.add(self.first_line + row as u64);
+                }
+                self.cells.bytes.truncate(before.0);
                 self.cells.spans.truncate(before.1);
             } else {
                 self.cells.lines.push(self.first_line + row as u64);
@@ -218,32 +279,4 @@ fn written(days: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Texts of a workbook are read at once, before any sheet is.
-    #[test]
-    fn a_workbook_of_endless_texts_is_refused() {
-        use std::io::Write;
-        let mut file = tempfile::tempfile().unwrap();
-        let mut archive = zip::ZipWriter::new(&mut file);
-        let options = zip::write::SimpleFileOptions::default();
-        archive.start_file("xl/sharedStrings.xml", options).unwrap();
-        let texts = b"<si><t>x</t></si>".repeat(1 << 16);
-        (0..20).for_each(|_| archive.write_all(&texts).unwrap());
-        archive.finish().unwrap();
-        assert!(file.metadata().unwrap().len() < 1 << 20);
-        assert!(!aside(&file, 20 * texts.len() - 1).unwrap());
-        assert!(aside(&file, 20 * texts.len()).unwrap());
-    }
-
-    #[test]
-    fn a_sheet_takes_no_more_than_its_share_of_the_memory() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/tables/same.xlsx");
-        let mut book = Xlsx::new(BufReader::new(File::open(path).unwrap())).unwrap();
-        let sheet = book.sheet_names()[0].clone();
-        assert!(cells_within(&mut book, &sheet, 10_000).unwrap().is_none());
-        let range = cells_within(&mut book, &sheet, 64 << 20).unwrap().unwrap();
-        assert_eq!(range, book.worksheet_range(&sheet).unwrap());
-    }
-}
+mod tests;
