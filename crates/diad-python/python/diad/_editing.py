@@ -84,7 +84,8 @@ class Editing:
         Parameters
         ----------
         threshold
-            Terms whose importance is at most this are removed.
+            Terms are removed whose importance is at most this: the mean size of what they contribute to the training rows, as
+            :meth:`term_importances` gives it. With 0, those that contribute nothing go.
 
         Returns
         -------

@@ -120,7 +120,7 @@ class Explaining:
         Parameters
         ----------
         X
-            A table.
+            The rows, a table that the model can score.
 
         Returns
         -------
@@ -140,6 +140,7 @@ class Explaining:
         Returns
         -------
         GlobalExplanation
+            With ``data()``, ``to_pandas()`` and ``plot()``.
         """
         return GlobalExplanation(self._terms(), name)
 
@@ -158,6 +159,7 @@ class Explaining:
         Returns
         -------
         LocalExplanation
+            With ``data()``, ``to_pandas()`` and ``plot()``, too; in a notebook it shows the report of its rows.
         """
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
         labels = None if y is None else labels_of(y)
@@ -189,10 +191,9 @@ class Explaining:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from diad import DIAD
-        >>> X = np.random.default_rng(0).normal(size=(300, 2))
-        >>> detector = DIAD(steps=50, trees=10).fit(X).estimate_uncertainty(X, fits=3)
+        >>> import diad, numpy
+        >>> X = numpy.random.default_rng(0).normal(size=(300, 2))
+        >>> detector = diad.DIAD(steps=50, trees=10).fit(X).estimate_uncertainty(X, fits=3)
         >>> shape = detector.explain_global().data("x0")
         >>> bool((shape["lower_bounds"] <= shape["scores"]).all())
         True
