@@ -221,7 +221,7 @@ class Explaining:
         Parameters
         ----------
         row
-            A table of one row, a dictionary, or the values of one row of an array or a data frame.
+            A table of one row, a dictionary, or the values of one row of an array, a list or a data frame.
         threshold
             A score; that of the detector, if none is given.
 
@@ -237,6 +237,8 @@ class Explaining:
             table = [row]
         elif isinstance(row, np.ndarray) and row.ndim == 1:
             table = row.reshape(1, -1)
+        elif isinstance(row, (list, tuple)) and row and all(np.isscalar(value) or value is None for value in row):
+            table = np.array([row], dtype=object)
         elif hasattr(row, "to_frame") and hasattr(row, "iloc") and getattr(row, "ndim", 2) == 1:
             table = table.to_frame().T.infer_objects()
         return self._fitted().counterfactuals(self._table(table), self._ordinary() if threshold is None else threshold)

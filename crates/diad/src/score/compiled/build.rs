@@ -84,6 +84,8 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     let sums = functions(sources, &trees, &mut drafts)?;
     let sums: Vec<_> = sums.into_iter().collect();
     let pairs = parallel::map_outside(&sums, &|(axes, [first, second])| (*axes, shortest(first, second)));
+    // They are as large as the tables that are made next.
+    drop(sums);
     let (pairs, left_out) = leave_out(pairs, allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT));
     let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
     let compiled = assemble(sources, drafts, &pairs, error + OVERSHOOT * OVERSHOOT * left_out)?;
