@@ -236,13 +236,11 @@ def constraints(monotone: Any, names: list[str]) -> list[tuple[Any, int]]:
     """Columns and signs: 1 rises, -1 falls, 0 is free. A list has a sign for each of the columns."""
     if monotone is None:
         return []
-    if hasattr(monotone, "items"):
-        given = list(monotone.items())
-    elif len(monotone) == len(names):
-        given = list(zip(names, monotone, strict=True))
-    else:
-        raise ValueError(f"monotone_constraints has a length of {len(monotone)}, but the table has {len(names)} columns")
+    is_list = not hasattr(monotone, "items")
+    given = list(enumerate(monotone) if is_list else monotone.items())
     for column, sign in given:
         if sign not in (-1, 0, 1):
             raise ValueError(f"monotone_constraints has {sign!r} for column {column!r}, but it must be 1, -1 or 0")
-    return given
+    if is_list and len(given) != len(names):
+        raise ValueError(f"monotone_constraints has a length of {len(given)}, but the table has {len(names)} columns")
+    return [(names[column], sign) for column, sign in given] if is_list else given
