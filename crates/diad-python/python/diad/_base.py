@@ -13,7 +13,18 @@ import numpy as np
 
 from . import _threshold
 from ._alerts import Alerting
-from ._convert import columns_of, labels_of, not_fitted, rows_of, seed_of, threads_of, typed_columns, warn, weighted_rows
+from ._convert import (
+    columns_of,
+    give_back,
+    labels_of,
+    not_fitted,
+    rows_of,
+    seed_of,
+    threads_of,
+    typed_columns,
+    warn,
+    weighted_rows,
+)
 from ._diad import Frame, Held, Model, hold, take
 from ._editing import Editing
 from ._explaining import Explaining
@@ -46,6 +57,8 @@ if TYPE_CHECKING:
 
 #: Names of unknown columns that a warning has.
 SHOWN = 8
+#: Rows from which on arrays as long as the table are larger than what a fit leaves behind in the C library.
+MANY_ROWS = 1_000_000
 #: The most columns of a term: ``interactions`` up to this is the setting, and a larger number says how many terms of two are kept.
 MOST_COLUMNS = 2
 
@@ -165,6 +178,8 @@ class Base(Alerting, Editing, Explaining):
                 vars(self).pop("_counted", None),
             )
         self._take(*fitted)
+        if self._model.training_rows >= MANY_ROWS:
+            give_back()
         if self.exclude or pairs is not None or self.monotone_constraints is not None:
             self._constrain(self.exclude, pairs, self.monotone_constraints)
         return None if rows is None else np.bincount(rows, minlength=count).astype(float)
