@@ -126,7 +126,7 @@ class Editing:
         if increasing == "auto":
             costs = {way: float((mass * (bent - line) ** 2).sum()) for way, bent in ways.items()}
             increasing = costs[True] <= costs[False]
-        edits = vars(self).get("_edits", Edits())
+        edits: Edits = vars(self).get("_edits", Edits())
         return edits.curved(place, np.asarray(axis["values"]), ways[bool(increasing)])
 
     def copy(self) -> Self:
