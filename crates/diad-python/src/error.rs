@@ -1,7 +1,12 @@
 //! The library's errors as Python's.
 
+use std::io::{self, ErrorKind};
+
 use diad::{Error, table};
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIsADirectoryError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError,
+    PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 
 /// An error with the sentence the command line would give, but for the names of settings.
@@ -31,9 +36,19 @@ pub fn warn(py: Python<'_>, sentences: impl IntoIterator<Item = String>) -> PyRe
     Ok(())
 }
 
+/// The kind of error that Python itself has for a file.
+fn of_system(source: &io::Error, sentence: String) -> PyErr {
+    match source.kind() {
+        ErrorKind::NotFound => PyFileNotFoundError::new_err(sentence),
+        ErrorKind::PermissionDenied => PyPermissionError::new_err(sentence),
+        ErrorKind::IsADirectory => PyIsADirectoryError::new_err(sentence),
+        _ => PyOSError::new_err(sentence),
+    }
+}
+
 fn named(error: &Error, sentence: String) -> PyErr {
     match error {
-        Error::Table(table::Error::File { .. }) => PyOSError::new_err(sentence),
+        Error::Table(table::Error::File { source, .. }) => of_system(source, sentence),
         Error::Table(table::Error::NotNumeric { .. } | table::Error::Nested { .. }) => {
             PyTypeError::new_err(sentence)
         }

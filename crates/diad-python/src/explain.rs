@@ -9,6 +9,7 @@ use diad::metrics::top;
 use diad::table::Table;
 use diad_report::{Report, Rows, ordinary_rows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -139,7 +140,7 @@ impl Model {
         PyArray1::from_vec(py, columns).reshape([width, rows])
     }
 
-    /// Changes of one or two columns that bring the score of the first row of a table below a threshold.
+    /// Changes of one or two columns that bring the score of the row of a table below a threshold.
     fn counterfactuals<'py>(
         &self,
         table: &Bound<'py, PyAny>,
@@ -148,6 +149,10 @@ impl Model {
         let py = table.py();
         let found = with_columns(table, |columns| {
             let view = self.view(columns)?;
+            let rows = view.rows();
+            if rows != 1 {
+                return Err(PyValueError::new_err(format!("the table has {rows} rows; give one of them")));
+            }
             self.explain(py, |explainer| {
                 let picked = self.detector.pick(&view, &[0])?;
                 let values: Vec<f64> =

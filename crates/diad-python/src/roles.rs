@@ -5,17 +5,28 @@ use diad::table::quoted;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A column: its name, or its place, counted from 0.
+/// A column: its name, or its place, counted from 0. Of a list for all columns, a place in it and its
+/// length.
 #[derive(FromPyObject)]
 pub enum Place {
     Name(String),
     Index(i64),
+    Listed((usize, usize)),
 }
 
 impl Place {
     fn name(&self, names: &[String]) -> PyResult<String> {
         let index = match self {
             Self::Name(name) => return Ok(name.clone()),
+            Self::Listed((place, count)) => {
+                let found = names.get(*place).filter(|_| *count == names.len());
+                return found.cloned().ok_or_else(|| {
+                    let width = names.len();
+                    PyValueError::new_err(format!(
+                        "feature_types has a length of {count}, but the table has {width} columns; give a kind for each"
+                    ))
+                });
+            }
             Self::Index(index) => *index,
         };
         // A data frame may be one whose names are numbers.

@@ -192,7 +192,7 @@ REFUSED.update(
     {
         "complex numbers": (X * 1j, "real numbers"),
         "bytes": (X.astype("S8"), "is not supported; give one of numbers or text"),
-        "structure": (np.zeros(9, dtype=[("a", "f4")]), "1 dimensions"),
+        "structure": (np.zeros(9, dtype=[("a", "f4")]), "1 dimension,"),
         "one dimension": (NUMBER, "reshape"),
         "three dimensions": (X[None], "reshape"),
         "no rows": (X[:0], "at least 2 rows"),
@@ -218,7 +218,7 @@ REFUSED.update(
         "a text": ("table.csv", "of type str is not supported"),
         "nothing": (None, "of type NoneType is not supported"),
         "a number": (3, "of type int is not supported"),
-        "an empty list": ([], "dimensions"),
+        "an empty list": ([], "1 dimension,"),
         "ragged lists": ([[1, 2], [3]], "inhomogeneous|dimensions"),
         "keys that are numbers": ([{1: 2.0}, {1: 3.0}], "is not a text; the keys are the names"),
         "an empty frame": (pd.DataFrame(), "no column is left|give"),

@@ -41,45 +41,46 @@ def source(C):
                 yield f"{ind}{n} = {x}"
             cur = names
 
+    def rows(*more):
+        """The loop over the rows, and what is read of each."""
+        yield "    for start in range(0, B, BLOCK):"
+        yield "        r0 = start + tl.arange(0, BLOCK); ok = r0 < B; col = half * B + r0"
+        yield "        base = pid.to(tl.int64) * 4 * B"
+        yield "        v0 = tl.load(v_p + base + col, mask=ok, other=0.0)"
+        yield "        v1 = tl.load(v_p + base + 2 * B + col, mask=ok, other=0.0)"
+        yield from more
+
+    def nothing(names, count):
+        """Sums over the rows, before the first of them."""
+        for k in range(count):
+            for name in names:
+                yield f"    {name}{k} = tl.zeros((BLOCK,), tl.float32)"
+
+    def stored(names, count):
+        """Writes sums over the rows, each added up over what a program has of it."""
+        for k in range(count):
+            for to, name in names.items():
+                yield f"    tl.store({to} + (pid * 2 + half) * {count} + {k}, tl.sum({name}{k}))"
+
+    read_dh = "        dh = tl.load(dh_p + pid.to(tl.int64) * 2 * B + col, mask=ok, other=0.0)"
     o = out.append
     # forward. v: [S*T, 2, N] as [S, T, 2, N]; sums: [S*T, 2, L]; h: [S*T, N]
     o("@triton.jit")
     o("def fwd(v_p, b_p, s_p, w_p, temp_p, sums_p, h_p, T, B, BLOCK: tl.constexpr):")
-    out.extend(head())
-    for l in range(L):
-        o(f"    acc{l} = tl.zeros((BLOCK,), tl.float32)")
-    o("    for start in range(0, B, BLOCK):")
-    o("        r0 = start + tl.arange(0, BLOCK); ok = r0 < B; col = half * B + r0")
-    o("        base = pid.to(tl.int64) * 4 * B")
-    o("        v0 = tl.load(v_p + base + col, mask=ok, other=0.0)")
-    o("        v1 = tl.load(v_p + base + 2 * B + col, mask=ok, other=0.0)")
-    out.extend(splits("        "))
-    out.extend(leaves("        "))
+    out.extend([*head(), *nothing(["acc"], L), *rows(), *splits("        "), *leaves("        ")])
     for l in range(L):
         o(f"        acc{l} += tl.where(ok, e{C - 1}_{l}, 0.0)")
     o("        h = " + " + ".join(f"e{C - 1}_{l} * w{l}" for l in range(L)))
     o("        tl.store(h_p + pid.to(tl.int64) * 2 * B + col, h, mask=ok)")
-    for l in range(L):
-        o(f"    tl.store(sums_p + (pid * 2 + half) * {L} + {l}, tl.sum(acc{l}))")
+    out.extend(stored({"sums_p": "acc"}, L))
     o("")
     # the sum over the rows of every leaf's share times dh: the derivative by the leaf weights
     o("@triton.jit")
     o("def by_leaf(v_p, b_p, s_p, w_p, temp_p, dh_p, dw_p, T, B, BLOCK: tl.constexpr):")
-    out.extend(head())
-    for l in range(L):
-        o(f"    acc{l} = tl.zeros((BLOCK,), tl.float32)")
-    o("    for start in range(0, B, BLOCK):")
-    o("        r0 = start + tl.arange(0, BLOCK); ok = r0 < B; col = half * B + r0")
-    o("        base = pid.to(tl.int64) * 4 * B")
-    o("        v0 = tl.load(v_p + base + col, mask=ok, other=0.0)")
-    o("        v1 = tl.load(v_p + base + 2 * B + col, mask=ok, other=0.0)")
-    o("        dh = tl.load(dh_p + pid.to(tl.int64) * 2 * B + col, mask=ok, other=0.0)")
-    out.extend(splits("        "))
-    out.extend(leaves("        "))
+    out.extend([*head(), *nothing(["acc"], L), *rows(read_dh), *splits("        "), *leaves("        ")])
     for l in range(L):
         o(f"        acc{l} += e{C - 1}_{l} * dh")
-    for l in range(L):
-        o(f"    tl.store(dw_p + (pid * 2 + half) * {L} + {l}, tl.sum(acc{l}))")
+    out.extend(stored({"dw_p": "acc"}, L))
     o("")
     # backward
     o("@triton.jit")
@@ -87,21 +88,11 @@ def source(C):
     out.extend(head())
     for l in range(L):
         o(f"    g{l} = tl.load(g_p + (pid * 2 + half) * {L} + {l})")
-    for c in range(C):
-        o(f"    db{c} = tl.zeros((BLOCK,), tl.float32)")
-        o(f"    ds{c} = tl.zeros((BLOCK,), tl.float32)")
-    o("    for start in range(0, B, BLOCK):")
-    o("        r0 = start + tl.arange(0, BLOCK); ok = r0 < B; col = half * B + r0")
-    o("        base = pid.to(tl.int64) * 4 * B")
-    o("        v0 = tl.load(v_p + base + col, mask=ok, other=0.0)")
-    o("        v1 = tl.load(v_p + base + 2 * B + col, mask=ok, other=0.0)")
-    o("        dh = tl.load(dh_p + pid.to(tl.int64) * 2 * B + col, mask=ok, other=0.0)")
-    out.extend(splits("        "))
+    out.extend([*nothing(["db", "ds"], C), *rows(read_dh), *splits("        ")])
     for l in range(L):
         o(f"        G{l} = g{l} + dh * w{l}")
     # derivative by each split: contract all the others
     for c in range(C):
-        {l: f"G{l}" for l in range(L)}
         half = {l: f"(G{l} - G{l | (1 << c)})" for l in range(L) if not l >> c & 1}
         names = {}
         for l, x in half.items():
@@ -129,9 +120,7 @@ def source(C):
         o(f"        ds{c} -= dz * Z{c}")
     o("        tl.store(dv_p + base + col, dv0, mask=ok)")
     o("        tl.store(dv_p + base + 2 * B + col, dv1, mask=ok)")
-    for c in range(C):
-        o(f"    tl.store(db_p + (pid * 2 + half) * {C} + {c}, tl.sum(db{c}))")
-        o(f"    tl.store(ds_p + (pid * 2 + half) * {C} + {c}, tl.sum(ds{c}))")
+    out.extend(stored({"db_p": "db", "ds_p": "ds"}, C))
     o("")
     o("@triton.jit")
     o("def entmax(z_p, p_p, n, BLOCK: tl.constexpr):")

@@ -89,11 +89,7 @@ fn points(results: &Path, seeds: u64) -> Result<Vec<Point>> {
     let mut all = Vec::new();
     for (setting, values) in VALUES {
         for value in values {
-            let given = Settings {
-                preset: Preset::Paper,
-                overrides: vec![format!("{setting}={value}")],
-                threads: None,
-            };
+            let given = with(setting, value);
             let folder = results.join("sensitivity").join(format!("{setting}-{value}"));
             let runs: Vec<Run> = Store::new(&folder, "unsupervised.jsonl").load()?;
             let other = figures(&runs, &digest(&given.params()?)?, seeds)?;
@@ -101,6 +97,11 @@ fn points(results: &Path, seeds: u64) -> Result<Vec<Point>> {
         }
     }
     Ok(all)
+}
+
+/// The paper's settings with one of them changed.
+fn with(setting: &str, value: &str) -> Settings {
+    Settings { preset: Preset::Paper, overrides: vec![format!("{setting}={value}")], threads: None }
 }
 
 /// Compares over the sets that both have; nothing where there is none.
@@ -196,12 +197,7 @@ mod tests {
     fn every_value_differs_from_the_papers_own() {
         for (setting, values) in VALUES {
             for value in values {
-                let given = Settings {
-                    preset: Preset::Paper,
-                    overrides: vec![format!("{setting}={value}")],
-                    threads: None,
-                };
-                let params = given.params().expect("a value of this setting");
+                let params = with(setting, value).params().expect("a value of this setting");
                 assert_ne!(
                     digest(&params).expect("settings"),
                     digest(&Params::paper()).expect("settings"),

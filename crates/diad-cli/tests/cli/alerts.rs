@@ -44,20 +44,8 @@ fn alerts_have_identifiers_reasons_and_kept_columns() {
     assert_eq!(said, "Wrote the highest 6 of 600 rows to a.csv. 6 rows are alerts (top=6).\n");
     let lines = lines(&folder, "a.csv");
     assert_eq!(
-        lines[0],
-        [
-            "number",
-            "row",
-            "score",
-            "percentile",
-            "p_value",
-            "severity",
-            "alert",
-            "reason_1",
-            "reason_2",
-            "amount",
-            "memo"
-        ]
+        lines[0].join(","),
+        "number,row,score,percentile,p_value,severity,alert,reason_1,reason_2,amount,memo"
     );
     assert_eq!(lines.len(), 7);
     let scores: Vec<f32> = lines[1..].iter().map(|line| line[2].parse().unwrap()).collect();

@@ -13,7 +13,17 @@ import numpy as np
 
 from . import _threshold
 from ._alerts import Alerting
-from ._convert import columns_of, labels_of, not_fitted, rows_of, seed_of, threads_of, typed_columns, warn, weighted_rows
+from ._convert import (
+    columns_of,
+    labels_of,
+    not_fitted,
+    rows_of,
+    seed_of,
+    threads_of,
+    typed_columns,
+    warn,
+    weighted_rows,
+)
 from ._diad import Frame, Held, Model, hold, take
 from ._editing import Editing
 from ._explaining import Explaining
@@ -169,12 +179,12 @@ class Base(Alerting, Editing, Explaining):
             self._constrain(self.exclude, pairs, self.monotone_constraints)
         return None if rows is None else np.bincount(rows, minlength=count).astype(float)
 
-    def _roles(self) -> list[list[str | int]]:
+    def _roles(self) -> list[list[str | int | tuple[int, int]]]:
         """Columns to ignore, to take as categories, to take as numbers, and that of segments."""
         typed = typed_columns(self.feature_types)
         roles = ("ignore", "categorical", "numeric")
         segments = [] if self.by is None else columns_of([self.by], "by")
-        return [*(columns_of(getattr(self, role), role) + typed[role] for role in roles), segments]
+        return [*([*columns_of(getattr(self, role), role), *typed[role]] for role in roles), [*segments]]
 
     def _take(self, model: Model, width: int, named: bool) -> None:
         for name in ("feature_names_in_", "decision_scores_", "labels_", "threshold_", "validation_auc_", "_edits", "_uncertainty"):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._frames import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -90,8 +92,13 @@ def default_threads() -> int | None:
     return 1 if in_worker else None
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def columns_of(names: Columns, parameter: str) -> list[str | int]:
-    """Columns by name or place; one name stands for itself."""
+    """Columns by name or place; one name stands for itself, and a tuple for a name of several levels."""
     if isinstance(names, str):
         return [names]
     try:
@@ -99,9 +106,9 @@ def columns_of(names: Columns, parameter: str) -> list[str | int]:
     except TypeError:
         raise TypeError(f"{parameter} is {names!r}, but it must be a list of column names or places") from None
     for name in listed:
-        if isinstance(name, bool) or not isinstance(name, (str, int, np.integer)):
+        if isinstance(name, bool) or not isinstance(name, (str, int, np.integer, tuple)):
             raise TypeError(f"{parameter} has {name!r}, but it must be a list of column names or places")
-    return [name if isinstance(name, str) else int(name) for name in listed]
+    return [int(name) if isinstance(name, (int, np.integer)) else name_of(name) for name in listed]
 
 
 #: What the words of InterpretML for kinds of features stand for.
@@ -118,13 +125,14 @@ KINDS = {
 }
 
 
-def typed_columns(types: FeatureTypes | None) -> dict[str, list[str | int]]:
-    """Columns by what ``feature_types`` says they are."""
-    found: dict[str, list[str | int]] = {"numeric": [], "categorical": [], "ignore": []}
+def typed_columns(types: FeatureTypes | None) -> dict[str, list[str | int | tuple[int, int]]]:
+    """Columns by what ``feature_types`` says they are: by name, or by place and how many kinds there are."""
+    found: dict[str, list[str | int | tuple[int, int]]] = {"numeric": [], "categorical": [], "ignore": []}
     if types is None:
         return found
     given: Any = types
-    named: list[tuple[Any, Any]] = list(given.items() if hasattr(given, "items") else enumerate(given))
+    by_name = hasattr(given, "items")
+    named: list[tuple[Any, Any]] = list(given.items() if by_name else enumerate(given))
     for column, kind in named:
         if not (kind is None or isinstance(kind, str)) or kind not in KINDS:
             raise ValueError(
@@ -132,7 +140,7 @@ def typed_columns(types: FeatureTypes | None) -> dict[str, list[str | int]]:
             )
         role = KINDS[kind]
         if role is not None:
-            found[role].append(column)
+            found[role] += columns_of([column], "feature_types") if by_name else [(column, len(named))]
     return found
 
 
@@ -213,6 +221,9 @@ def write_whole(path: Path, text: str) -> None:
         with open(part, "x", encoding="utf-8") as file:
             file.write(text)
         os.replace(part, path)
+    except FileNotFoundError:
+        # As the library says it of a model file; the name of the part would be no help.
+        raise FileNotFoundError(f"cannot write {path}: its folder does not exist; create it") from None
     finally:
         if os.path.exists(part):
             os.remove(part)

@@ -134,11 +134,12 @@ class DIAD(Base):
         Parameters
         ----------
         X
-            A table.
+            The rows, as a table with the columns of the training table.
 
         Returns
         -------
         array of shape (n_rows,)
+            A score for each row. Scores rank rows; they are no probabilities.
         """
         return self._score(self._table(X))
 
@@ -152,14 +153,14 @@ class DIAD(Base):
         Parameters
         ----------
         X
-            A table.
+            The rows, as for :meth:`decision_function`.
         return_confidence
             Whether :meth:`predict_confidence` is returned, too.
 
         Returns
         -------
         array of shape (n_rows,)
-            Whole numbers; with ``return_confidence``, a pair of it and the confidences.
+            1 where the score is above ``threshold_``; with ``return_confidence``, a pair of it and the confidences.
         """
         table = self._table(X)
         scores = self._score(table)
@@ -185,7 +186,7 @@ class DIAD(Base):
         Parameters
         ----------
         X
-            A table.
+            The rows, as for :meth:`decision_function`.
         method : "linear" or "unify"
             ``linear`` takes the lowest training score as 0 and the highest as 1; ``unify`` is that of Kriegel et al. (2011).
         return_confidence
@@ -215,12 +216,12 @@ class DIAD(Base):
         Parameters
         ----------
         X
-            A table.
+            The rows, as for :meth:`predict`.
 
         Returns
         -------
         array of shape (n_rows,)
-            From 0 to 1.
+            From 0 to 1, and low for rows near ``threshold_``.
         """
         return self._confidence(self._score(self._table(X)))
 
@@ -265,13 +266,14 @@ class DIAD(Base):
         Parameters
         ----------
         X
-            A table.
+            The rows, as for :meth:`predict`.
         **parameters
-            Those of PyOD.
+            Those of ``BaseDetector.predict_with_rejection``.
 
         Returns
         -------
-        what PyOD returns
+        array of shape (n_rows,)
+            1, 0 or -2; with ``return_stats=True``, what PyOD returns beside it.
         """
         from pyod.models.base import BaseDetector
 
@@ -284,11 +286,11 @@ class DIAD(Base):
         Parameters
         ----------
         **parameters
-            Those of PyOD.
+            Those of ``BaseDetector.compute_rejection_stats``.
 
         Returns
         -------
-        what PyOD returns
+        the rejection rate and its upper bound, and the bound of the cost
         """
         from pyod.models.base import BaseDetector
 
@@ -364,6 +366,8 @@ class DIAD(Base):
 
     def set_params(self, **parameters: Any) -> Self:
         """Sets parameters by name.
+
+        Those of the model and ``contamination`` count from the next fit on.
 
         Parameters
         ----------

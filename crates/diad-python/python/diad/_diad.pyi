@@ -19,7 +19,7 @@ def hold(table: Any) -> Any:
 def take(table: Any, rows: Ints) -> Any:
     """Some rows of a table, in ascending order, each as often as it is named."""
 
-def counting(table: Table, roles: list[list[str | int]]) -> bytes:
+def counting(table: Table, roles: list[list[str | int | tuple[int, int]]]) -> bytes:
     """How the rows of a larger table are to be counted of which these are a sample."""
 
 def count_rows(counting: bytes, tables: Iterable[Table]) -> bytes:
@@ -56,7 +56,7 @@ class Model:
         preset: str,
         settings: dict[str, Any],
         seed: int,
-        roles: list[list[str | int]],
+        roles: list[list[str | int | tuple[int, int]]],
         threads: int | None = None,
         callback: Callable[[int, int, float, float], object] | None = None,
         counted: bytes | None = None,

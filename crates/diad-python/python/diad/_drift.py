@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ._convert import counted
 from ._plot import drawer
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Drift:
     def __repr__(self) -> str:
         changed = [one["term"] for one in self._told["terms"] if one["verdict"] != "same"]
         named = f": {', '.join(changed[:5])}{' …' if len(changed) > 5 else ''}" if changed else ""
-        return f"<Drift of {self._told['rows']} rows, {self.verdict}{named}>"
+        return f"<Drift of {counted(self._told['rows'], 'row')}, {self.verdict}{named}>"
 
 
 class ThresholdCurve:
@@ -169,4 +170,4 @@ class ThresholdCurve:
     def __repr__(self) -> str:
         at = int(np.searchsorted(-self.thresholds, -self.threshold, side="left"))
         above = int(self.alerts[at - 1]) if at else 0
-        return f"<ThresholdCurve: {above} rows above {self.threshold:.4g}>"
+        return f"<ThresholdCurve: {counted(above, 'row')} above {self.threshold:.4g}>"

@@ -84,7 +84,8 @@ class Editing:
         Parameters
         ----------
         threshold
-            Terms whose importance is at most this are removed.
+            Terms are removed whose importance is at most this: the mean size of what they contribute to the training rows, as
+            :meth:`term_importances` gives it. With 0, those that contribute nothing go.
 
         Returns
         -------
@@ -110,6 +111,10 @@ class Editing:
         -------
         self
         """
+        return self._edited(self._bent(term, increasing))
+
+    def _bent(self, term: str | int, increasing: bool | Literal["auto"]) -> Edits:
+        """The edits so far, and a term that only rises or only falls."""
         known = self._terms()
         place = known.place(term)
         shape = known.model.shape(place, POINTS)
@@ -121,8 +126,8 @@ class Editing:
         if increasing == "auto":
             costs = {way: float((mass * (bent - line) ** 2).sum()) for way, bent in ways.items()}
             increasing = costs[True] <= costs[False]
-        edits = vars(self).get("_edits", Edits())
-        return self._edited(edits.curved(place, np.asarray(axis["values"]), ways[bool(increasing)]))
+        edits: Edits = vars(self).get("_edits", Edits())
+        return edits.curved(place, np.asarray(axis["values"]), ways[bool(increasing)])
 
     def copy(self) -> Self:
         """A copy whose changes do not change this detector.
@@ -194,8 +199,9 @@ class Editing:
         names = model.training_names or model.columns
 
         def name(column: str | int) -> str:
-            if isinstance(column, str):
-                return column
+            # The names of a data frame may be numbers.
+            if isinstance(column, str) or str(column) in names:
+                return str(column)
             if not -len(names) <= column < len(names):
                 raise ValueError(f"there is no column {column}; the table has {len(names)} columns, and the first is column 0")
             return names[column]
@@ -205,7 +211,7 @@ class Editing:
         listed = None if isinstance(pairs, (int, np.integer)) else pairs
         wanted = None if listed is None else [{name(column) for column in pair} for pair in listed]
         without = [{name(column) for column in ([term] if isinstance(term, (str, int)) else term)} for term in exclude]
-        rising = {name(column): int(sign) for column, sign in constraints(monotone) if sign}
+        rising = {name(column): int(sign) for column, sign in constraints(monotone, names) if sign}
         known = {*sources, *names}
         for column in set().union(*without, *(wanted or []), rising):
             if column not in known:
@@ -223,15 +229,18 @@ class Editing:
         self._edits = edits
         for column, sign in rising.items():
             if column in self._terms().names:
-                self.monotonize(column, increasing=sign > 0)
+                self._edits = self._bent(column, sign > 0)
 
 
-def constraints(monotone: Any) -> list[tuple[Any, int]]:
-    """Columns and signs: 1 rises, -1 falls, 0 is free."""
+def constraints(monotone: Any, names: list[str]) -> list[tuple[Any, int]]:
+    """Columns and signs: 1 rises, -1 falls, 0 is free. A list has a sign for each of the columns."""
     if monotone is None:
         return []
-    given = list(monotone.items()) if hasattr(monotone, "items") else list(enumerate(monotone))
+    is_list = not hasattr(monotone, "items")
+    given = list(enumerate(monotone) if is_list else monotone.items())
     for column, sign in given:
         if sign not in (-1, 0, 1):
             raise ValueError(f"monotone_constraints has {sign!r} for column {column!r}, but it must be 1, -1 or 0")
-    return given
+    if is_list and len(given) != len(names):
+        raise ValueError(f"monotone_constraints has a length of {len(given)}, but the table has {len(names)} columns")
+    return [(names[column], sign) for column, sign in given] if is_list else given

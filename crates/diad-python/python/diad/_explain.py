@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 
 from . import _interpret
-from ._convert import Asked
+from ._convert import Asked, counted
 from ._plot import drawer
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class GlobalExplanation(Explanation):
         return self.to_interpret().visualize(key)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self._terms)} terms>"
+        return f"<{type(self).__name__} of {counted(len(self._terms), 'term')}>"
 
 
 class LocalExplanation(Explanation):
@@ -421,7 +421,7 @@ class LocalExplanation(Explanation):
         )
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} rows>"
+        return f"<{type(self).__name__} of {counted(len(self), 'row')}>"
 
 
 def once(words: list[str]) -> list[int]:

@@ -120,7 +120,7 @@ class Explaining:
         Parameters
         ----------
         X
-            A table.
+            The rows, a table that the model can score.
 
         Returns
         -------
@@ -140,6 +140,7 @@ class Explaining:
         Returns
         -------
         GlobalExplanation
+            With ``data()``, ``to_pandas()`` and ``plot()``.
         """
         return GlobalExplanation(self._terms(), name)
 
@@ -158,6 +159,7 @@ class Explaining:
         Returns
         -------
         LocalExplanation
+            With ``data()``, ``to_pandas()`` and ``plot()``, too; in a notebook it shows the report of its rows.
         """
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
         labels = None if y is None else labels_of(y)
@@ -189,10 +191,9 @@ class Explaining:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from diad import DIAD
-        >>> X = np.random.default_rng(0).normal(size=(300, 2))
-        >>> detector = DIAD(steps=50, trees=10).fit(X).estimate_uncertainty(X, fits=3)
+        >>> import diad, numpy
+        >>> X = numpy.random.default_rng(0).normal(size=(300, 2))
+        >>> detector = diad.DIAD(steps=50, trees=10).fit(X).estimate_uncertainty(X, fits=3)
         >>> shape = detector.explain_global().data("x0")
         >>> bool((shape["lower_bounds"] <= shape["scores"]).all())
         True
@@ -220,7 +221,7 @@ class Explaining:
         Parameters
         ----------
         row
-            A table of one row, a dictionary, or the values of one row of an array or a data frame.
+            A table of one row, a dictionary, or the values of one row of an array, a list or a data frame.
         threshold
             A score; that of the detector, if none is given.
 
@@ -236,6 +237,8 @@ class Explaining:
             table = [row]
         elif isinstance(row, np.ndarray) and row.ndim == 1:
             table = row.reshape(1, -1)
+        elif isinstance(row, (list, tuple)) and row and all(np.isscalar(value) or value is None for value in row):
+            table = np.array([row], dtype=object)
         elif hasattr(row, "to_frame") and hasattr(row, "iloc") and getattr(row, "ndim", 2) == 1:
             table = table.to_frame().T.infer_objects()
         return self._fitted().counterfactuals(self._table(table), self._ordinary() if threshold is None else threshold)

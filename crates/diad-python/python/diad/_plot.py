@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._convert import rows_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -288,7 +290,9 @@ def outlier(
     ax: Axes | None,
 ) -> Axes:
     """What each column adds to the score of one row, and what shares of the rows do not exceed."""
-    rows = len(table)
+    rows = rows_of(table)
+    if not isinstance(ind, (int, np.integer)):
+        raise TypeError(f"ind is {ind!r}, but it must be the place of a row, counted from 0")
     if not 0 <= ind < rows:
         raise IndexError(f"there is no row {ind}; the table has {rows} rows, numbered from 0")
     one = table.iloc[[ind]] if hasattr(table, "iloc") else table[ind : ind + 1]

@@ -45,7 +45,10 @@ def of_scores(contamination: Any, scores: Floats, times: Floats | None = None) -
         threshold = high + FENCE * (high - low)
     else:
         threshold = np.percentile(counted, 100 * (1 - contamination))
-    return float(threshold), (scores > threshold).astype(np.int64)
+    labels = np.empty(len(scores), dtype=np.int64)
+    # A table of truth values beside them would be one more of the largest things in memory.
+    np.greater(scores, threshold, out=labels)
+    return float(threshold), labels
 
 
 def of_table(contamination: Any, model: Model, scores: Floats, otherwise: float) -> float:

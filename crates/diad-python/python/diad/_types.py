@@ -43,7 +43,7 @@ Seed: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 Preset: TypeAlias = Literal["default", "paper"]
 Contamination: TypeAlias = float | Literal["auto"] | Thresholder
 Callback: TypeAlias = Callable[..., Any]
-Columns: TypeAlias = Sequence[str | int] | str
+Columns: TypeAlias = Sequence[str | int | tuple[str, ...]] | str
 FeatureTypes: TypeAlias = Sequence[str | None] | Mapping[str, str | None] | Mapping[int, str | None]
 
 

@@ -92,11 +92,12 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X
-            A table.
+            The rows to score, with the columns of the training table.
 
         Returns
         -------
         array of shape (n_rows,)
+            The scores of :class:`diad.DIAD` times -1.
         """
         return -self._score(self._table(X))
 
@@ -106,11 +107,13 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X
-            A table.
+            The rows to score, as for :meth:`score_samples`.
 
         Returns
         -------
         array of shape (n_rows,)
+            How far each row is on the side of the inliers, in units of the score. The threshold is at 0, whatever the
+            ``contamination``.
         """
         return self.score_samples(X) - self.offset_
 
@@ -120,12 +123,12 @@ class DIADOutlierDetector(OutlierMixin, Base, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X
-            A table.
+            The rows, a table as :meth:`score_samples` takes it.
 
         Returns
         -------
         array of shape (n_rows,)
-            Whole numbers.
+            -1 where ``decision_function`` is negative, else +1.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 

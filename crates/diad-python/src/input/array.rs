@@ -194,10 +194,12 @@ pub fn with_array<R>(
     use_columns: impl FnOnce(Columns<'_>) -> PyResult<R>,
 ) -> PyResult<R> {
     if array.ndim() != 2 {
-        let found = array.ndim();
-        return Err(PyValueError::new_err(format!(
-            "the table has {found} dimensions, but it must have 2: rows and columns; reshape it"
-        )));
+        return Err(PyValueError::new_err(match array.ndim() {
+            1 => "the table has 1 dimension, but it must have 2: rows and columns; give reshape(-1, 1) of it if it is a column, \
+                  and reshape(1, -1) if it is a row"
+                .into(),
+            found => format!("the table has {found} dimensions, but it must have 2: rows and columns; reshape it"),
+        }));
     }
     if array.hasattr("mask")? && array.hasattr("filled")? {
         // A masked number is a missing one.

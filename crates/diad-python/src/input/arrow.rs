@@ -62,13 +62,21 @@ fn bad(error: ArrowError) -> PyErr {
     ))
 }
 
+fn one_column() -> PyErr {
+    PyTypeError::new_err("one array is no table; give a table with named columns")
+}
+
 fn stream(table: &Bound<'_, PyAny>) -> PyResult<Held> {
     let capsule = table.call_method0("__arrow_c_stream__")?;
     let pointer = pointer(&capsule, c"arrow_array_stream")?;
     // SAFETY: by the PyCapsule interface, a capsule of this name holds a valid ArrowArrayStream. `from_raw` moves it out and
     // leaves a released one, which the capsule's destructor does not touch again.
-    let reader =
-        unsafe { RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>()) }.map_err(bad)?;
+    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.cast::<FFI_ArrowArrayStream>()) };
+    let reader = reader.map_err(|error| match error {
+        // What is streamed has no columns.
+        ArrowError::CDataInterface(why) if why.ends_with("as a Schema") => one_column(),
+        error => bad(error),
+    })?;
     let schema = reader.schema();
     // A stream may be computed by other threads, which may need the interpreter.
     let batches =
@@ -85,7 +93,7 @@ fn one_batch(table: &Bound<'_, PyAny>) -> PyResult<Held> {
     // that belongs to it, which `from_raw` moves out, leaving a released one.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array), &*schema) }.map_err(bad)?;
     if !matches!(data.data_type(), DataType::Struct(_)) {
-        return Err(PyTypeError::new_err("one array is no table; give a table with named columns"));
+        return Err(one_column());
     }
     let batch = caught(|| Ok(RecordBatch::from(StructArray::from(data)))).map_err(bad)?;
     Ok(Held::new(&batch.schema(), vec![batch.clone()]))

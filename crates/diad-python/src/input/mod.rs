@@ -13,7 +13,7 @@ pub use frame::Frame;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 pub use taken::{Taken, take};
 
 use crate::error::raise;
@@ -69,6 +69,16 @@ pub fn with_columns<R>(
         return array::with_array(array.cast::<PyUntypedArray>()?, use_columns);
     }
     let kind = table.get_type().name()?;
+    if table.cast::<PyString>().is_ok() || table.hasattr("__fspath__")? {
+        return Err(PyTypeError::new_err(format!(
+            "a table of type {kind} is not supported; read the file first, such as with pandas.read_csv"
+        )));
+    }
+    if table.cast::<PyDict>().is_ok() {
+        return Err(PyTypeError::new_err(
+            "a table of type dict is not supported; give pandas.DataFrame of it if it has columns, and a list of it if it is a row",
+        ));
+    }
     Err(PyTypeError::new_err(format!(
         "a table of type {kind} is not supported; give an array, a data frame or a list of dictionaries"
     )))
@@ -93,7 +103,7 @@ pub fn hold(table: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     }
     if kind.hasattr("to_frame")? {
         return Err(PyTypeError::new_err(
-            "a series is one column, and a table has rows and columns; give series.to_frame()",
+            "a series is one column, and a table has rows and columns; give series.to_frame(), or series.to_frame().T if it is a row",
         ));
     }
     if kind.hasattr("collect_schema")? && !by_arrow(&table)? {

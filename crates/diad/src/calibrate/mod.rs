@@ -26,8 +26,8 @@ mod severity;
 mod span;
 mod threshold;
 
-pub(crate) use drift::usual;
 pub use drift::{ColumnDrift, Counted, Drift, Drifting, GroupDrift, TermDrift, Verdict};
+pub(crate) use drift::{usual, usual_rows};
 pub use groups::{Carrier, Direction, Group, groups};
 pub use judge::{Judge, Judged};
 pub use next::{Next, Querying, next_rows};

@@ -23,9 +23,13 @@ fn uninterrupted(params: &Params, (encoder, matrix): &(Encoder, Matrix)) -> Vec<
 
 /// Runs a fit to its end.
 fn go_on(checkpoints: &mut Checkpoints, params: &Params, data: &(Encoder, Matrix)) -> Result<Detector> {
-    fit_encoded(params, data.0.clone(), (&data.1, data.1.rows() as u64), Some(checkpoints), &mut |_| {
-        ControlFlow::Continue(())
-    })
+    fit_encoded(
+        params,
+        data.0.clone(),
+        (data.1.clone(), data.1.rows() as u64),
+        Some(checkpoints),
+        &mut |_| ControlFlow::Continue(()),
+    )
 }
 
 /// Runs a fit up to a step, if it gets that far; gives its bytes if it ended.
@@ -38,7 +42,7 @@ fn run(folder: &Path, params: &Params, data: &(Encoder, Matrix), last: usize) ->
     match fit_encoded(
         params,
         data.0.clone(),
-        (&data.1, data.1.rows() as u64),
+        (data.1.clone(), data.1.rows() as u64),
         Some(&mut checkpoints),
         observe,
     ) {
@@ -91,7 +95,7 @@ fn any_earlier_checkpoint_will_do() {
     let detector = fit_encoded(
         &params,
         data.0.clone(),
-        (&data.1, data.1.rows() as u64),
+        (data.1.clone(), data.1.rows() as u64),
         Some(&mut checkpoints),
         observe,
     )

@@ -56,6 +56,13 @@ impl Matrix {
     pub fn row(&self, index: usize) -> &[f32] {
         &self.values[index * self.width..(index + 1) * self.width]
     }
+
+    /// Some of the rows.
+    pub fn part(&self, rows: impl ExactSizeIterator<Item = usize>) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.width);
+        rows.for_each(|row| values.extend_from_slice(self.row(row)));
+        Self { width: self.width, values }
+    }
 }
 
 /// Knows which columns are features and how each is scaled. A column of one value is none: it tells nothing of any row.

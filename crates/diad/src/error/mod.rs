@@ -299,7 +299,8 @@ pub enum Error {
     },
     /// A table without column names that does not fit the model.
     #[error(
-        "the table has {found} unnamed columns, but the model was trained on {expected}; give a table with column names"
+        "the table has {found} unnamed column{}, but the model was trained on {expected}; give a table with column names",
+        if *found == 1 { "" } else { "s" }
     )]
     ColumnCount {
         /// Columns of the table.

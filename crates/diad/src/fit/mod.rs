@@ -8,6 +8,7 @@ use crate::encode::{Copies, Counted, Encoder, Matrix, Roles, Survey};
 use crate::table::Source;
 use crate::train::{self, Observe, Progress};
 use crate::{Checkpoints, Detector, Error, Params, Result, calibrate, explain, recipe};
+use unseen::Unseen;
 
 impl Params {
     /// Fits a detector to the rows of a table, without labels.
@@ -172,8 +173,9 @@ impl Training<'_> {
     pub fn run(self) -> Result<Detector> {
         let go_on = &mut |_: Progress| ControlFlow::Continue(());
         let observe = self.observe.unwrap_or(go_on);
-        let (matrix, rows) = (&self.matrix, self.rows);
-        let detector = fit_encoded(&self.params, self.encoder, (matrix, rows), self.checkpoints, observe)?;
+        let rows = self.rows;
+        let data = (self.matrix, rows);
+        let detector = fit_encoded(&self.params, self.encoder, data, self.checkpoints, observe)?;
         Ok(detector.sampled_from(rows))
     }
 }
@@ -182,7 +184,7 @@ impl Training<'_> {
 pub(crate) fn fit_encoded(
     params: &Params,
     encoder: Encoder,
-    (matrix, rows): (&Matrix, u64),
+    (matrix, rows): (Matrix, u64),
     checkpoints: Option<&mut Checkpoints>,
     observe: Observe,
 ) -> Result<Detector> {
@@ -190,21 +192,23 @@ pub(crate) fn fit_encoded(
     if found != expected || matrix.values.len() != matrix.rows() * found {
         return Err(Error::Width { found, expected });
     }
-    let copies = Copies::of(matrix);
+    let copies = Copies::of(&matrix);
     let features = encoder.distinct_tree_features(&copies);
     let mut model = match checkpoints {
-        Some(checkpoints) => checkpoints.train(params, &encoder, (matrix, &features), observe)?,
-        None => train::train(params, (matrix, &features), None, observe)?,
+        Some(checkpoints) => checkpoints.train(params, &encoder, (&matrix, &features), observe)?,
+        None => train::train(params, (&matrix, &features), None, observe)?,
     };
     // Copies are all the same to the training, and share what it made of the first of them.
     model.take_turns(&encoder.tree_copies(&copies));
-    let detector = recipe::combine(params, encoder, (matrix, &copies, rows), model);
+    let ingredients = recipe::Ingredients::of((&matrix, &copies, rows), &encoder, params.seed);
+    let (few, unseen) = (calibrate::usual_rows(&matrix), Unseen::of(matrix, params.seed));
+    let detector = recipe::combine(params, encoder, ingredients, model);
     tracing::info!("combined the parts of the score");
-    let detector = match unseen::calibration(params, &detector, matrix) {
+    let detector = match unseen.calibration(params, &detector) {
         Some(calibration) => detector.calibrated(calibration),
         None => detector,
     };
-    let usual = calibrate::usual(&detector, matrix);
+    let usual = calibrate::usual(&detector, &few);
     tracing::info!("calibrated the score");
     Ok(detector.knowing(usual))
 }
@@ -212,5 +216,6 @@ pub(crate) fn fit_encoded(
 /// As a fit of a table, for tests that have encoded rows.
 #[cfg(test)]
 pub(crate) fn fit(params: &Params, encoder: Encoder, matrix: &Matrix) -> Result<Detector> {
-    fit_encoded(params, encoder, (matrix, matrix.rows() as u64), None, &mut |_| ControlFlow::Continue(()))
+    let data = (matrix.clone(), matrix.rows() as u64);
+    fit_encoded(params, encoder, data, None, &mut |_| ControlFlow::Continue(()))
 }

@@ -75,13 +75,15 @@ pub struct Sample {
 impl Sample {
     /// Rows drawn without replacement.
     pub fn new((matrix, same): (&Matrix, &Copies), encoder: &Encoder, seed: u64) -> Self {
-        let mut rows: Vec<usize> = (0..matrix.rows()).collect();
+        let all = matrix.rows();
         let most = (CELLS / matrix.width).clamp(LEAST_ROWS, ROWS);
-        if rows.len() > most {
-            Stream::new(seed, Purpose::TableRows, 0).shuffle_front(&mut rows, most);
-            rows.truncate(most);
+        let rows: Vec<usize> = if all > most {
+            let mut rows = Stream::new(seed, Purpose::TableRows, 0).draw(all, most);
             rows.sort_unstable();
-        }
+            rows
+        } else {
+            (0..all).collect()
+        };
         let telling = &encoder.features()[..encoder.telling_features()];
         let columns = parallel::map_indices(telling.len(), &|feature| {
             let told = &telling[feature];
@@ -132,8 +134,7 @@ impl Sample {
 
     /// The rows of the sample.
     pub fn matrix(&self, matrix: &Matrix) -> Matrix {
-        let values = self.rows.iter().flat_map(|&row| matrix.row(row)).copied().collect();
-        Matrix { width: matrix.width, values }
+        matrix.part(self.rows.iter().copied())
     }
 
     /// The features that have more than one value and are values of rows at any time: neither places in time nor marks of gaps.

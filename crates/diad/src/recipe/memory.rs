@@ -13,8 +13,9 @@ const PAIR_ROWS: usize = 16_384;
 /// Rows whose ends are found at a time.
 const BLOCK_ROWS: usize = 1024;
 
-/// Makes a detector remember its training rows, of which some and their scores are looked at.
-pub fn remember(detector: Detector, all: &Matrix, rows: &Matrix, mut scores: Vec<f32>) -> Detector {
+/// Makes a detector remember its training rows, of which some and their scores are looked at, and of all what is next to the ends of
+/// their columns.
+pub fn remember(detector: Detector, rows: &Matrix, mut scores: Vec<f32>, next: Vec<[f32; 2]>) -> Detector {
     scores.sort_unstable_by(f32::total_cmp);
     let trained = detector.training_rows();
     let encoder = detector.encoder();
@@ -54,7 +55,7 @@ pub fn remember(detector: Detector, all: &Matrix, rows: &Matrix, mut scores: Vec
     directed.sort_unstable();
     let range = |&pair: &[u32; 2]| Ranges::of(pair, &groups[pair[0] as usize], both(pair, 1));
     profile.ranges = parallel::map(&directed, &range);
-    profile.next = next_to_ends(all, count);
+    profile.next = next;
     detector.remembering(profile)
 }
 
@@ -65,7 +66,7 @@ fn is_few(profile: &Profile, column: u32) -> bool {
 }
 
 /// Of each of the first columns, the second smallest and the second largest number; those themselves if all are the same.
-fn next_to_ends(rows: &Matrix, columns: usize) -> Vec<[f32; 2]> {
+pub fn next_to_ends(rows: &Matrix, columns: usize) -> Vec<[f32; 2]> {
     let none = || vec![[f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY]; columns];
     let blocks: Vec<&[f32]> = rows.values.chunks(BLOCK_ROWS * rows.width.max(1)).collect();
     let ends = parallel::map(&blocks, &|block| {

@@ -37,38 +37,56 @@ struct Made {
     scores: Vec<f32>,
 }
 
-/// Makes the parts of the score and adds them up, and remembers the rows, which are those of a table of `all` rows or a sample of them.
-pub fn combine(
-    params: &Params,
-    encoder: Encoder,
-    (matrix, copies, all): (&Matrix, &Copies, u64),
-    model: Model<f32>,
-) -> Detector {
-    let sample = Sample::new((matrix, copies), &encoder, params.seed).of_table(&encoder, all);
-    let (detector, rows, mut scores) = put_together(params, encoder, (matrix, &sample), model);
+/// What the recipe looks at of the training rows, which can be let go then: they may be most of the memory of a fit.
+pub struct Ingredients {
+    sample: Sample,
+    /// The rows of the sample.
+    rows: Matrix,
+    /// How many rows there are.
+    count: usize,
+    /// What is next to the ends of the columns.
+    next: Vec<[f32; 2]>,
+}
+
+impl Ingredients {
+    /// Of training rows that are those of a table of `all` rows or a sample of them.
+    pub fn of((matrix, copies, all): (&Matrix, &Copies, u64), encoder: &Encoder, seed: u64) -> Self {
+        let sample = Sample::new((matrix, copies), encoder, seed).of_table(encoder, all);
+        let next = memory::next_to_ends(matrix, encoder.columns().len());
+        Self { rows: sample.matrix(matrix), sample, count: matrix.rows(), next }
+    }
+}
+
+/// Makes the parts of the score and adds them up, and remembers the rows.
+pub fn combine(params: &Params, encoder: Encoder, ingredients: Ingredients, model: Model<f32>) -> Detector {
+    let Ingredients { sample, rows, count, next } = ingredients;
+    let (detector, mut scores) = put_together(params, encoder, (&rows, count), &sample, model);
+    drop(sample);
     if detector.encoder().columns().iter().any(encode::Column::is_date) {
         // What lies far from the time of nearly all rows may be a training row.
         detector.score_encoded(&rows, &mut scores);
     }
-    memory::remember(detector, matrix, &rows, scores).certified()
+    let detector = memory::remember(detector, &rows, scores, next);
+    drop(rows);
+    detector.certified()
 }
 
 /// A detector that remembers nothing of its rows: it can score encoded ones and no more.
 pub fn twin(params: &Params, encoder: Encoder, matrix: &Matrix, model: Model<f32>) -> Detector {
     // What the encoder has counted is of more rows than these.
     let sample = Sample::new((matrix, &Copies::of(matrix)), &encoder, params.seed);
-    put_together(params, encoder, (matrix, &sample), model).0
+    put_together(params, encoder, (&sample.matrix(matrix), matrix.rows()), &sample, model).0
 }
 
-/// The parts of the score, added up; the rows they were made from, and the scores of these.
+/// The parts of the score, added up, and the scores of the rows they are made from: those of a sample of so many.
 fn put_together(
     params: &Params,
     encoder: Encoder,
-    (matrix, sample): (&Matrix, &Sample),
+    (rows, count): (&Matrix, usize),
+    sample: &Sample,
     model: Model<f32>,
-) -> (Detector, Matrix, Vec<f32>) {
-    let rows = sample.matrix(matrix);
-    let mut detector = Detector::new(params.clone(), encoder, model, matrix.rows() as u64);
+) -> (Detector, Vec<f32>) {
+    let mut detector = Detector::new(params.clone(), encoder, model, count as u64);
     let mut made = Vec::new();
     for part in PARTS.into_iter().filter(|part| part.weight(params) > 0.0) {
         let mut functions = part.functions(sample, params);
@@ -76,7 +94,7 @@ fn put_together(
         let alone = Additive::of_part(part.name(), 1.0, functions);
         detector = detector.with(alone.clone());
         let mut scores = vec![0.0; rows.rows()];
-        detector.score_encoded(&rows, &mut scores);
+        detector.score_encoded(rows, &mut scores);
         let (mean, deviation) = mean_and_deviation(&scores);
         // A part that says the same of all rows, but for rounding, says nothing.
         if deviation > f64::max(1e-9, 1e-6 * mean.abs()) {
@@ -95,7 +113,7 @@ fn put_together(
         }
     }
     let (additive, scores) = add_up(made, rows.rows());
-    (grown_beyond(detector.with(additive), &scores), rows, scores)
+    (grown_beyond(detector.with(additive), &scores), scores)
 }
 
 /// The sum of the parts, and what it says of the rows.

@@ -1,6 +1,8 @@
 //! Portable random numbers: xoshiro256++ streams, one for each purpose and index, seeded by SplitMix64
 //! from the fit's seed. The same seed gives the same numbers on every machine.
 
+use std::collections::HashMap;
+
 use rand_core::Rng as _;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -76,6 +78,19 @@ impl Stream {
             let j = i + self.below(items.len() - i);
             items.swap(i, j);
         }
+    }
+
+    /// A uniformly random sample of `count` of the numbers below `all`: those that [`Stream::shuffle_front`] moves to the front of all
+    /// of them, in that order, without a list of all of them.
+    pub fn draw(&mut self, all: usize, count: usize) -> Vec<usize> {
+        // What has been moved to a place, where that is not its own number.
+        let mut moved: HashMap<usize, usize> = HashMap::new();
+        let mut drawn = |i: usize| {
+            let j = i + self.below(all - i);
+            let left = moved.remove(&i).unwrap_or(i);
+            if i == j { left } else { moved.insert(j, left).unwrap_or(j) }
+        };
+        (0..count.min(all)).map(&mut drawn).collect()
     }
 }
 

@@ -26,6 +26,14 @@ proptest! {
     }
 
     #[test]
+    fn a_draw_is_the_front_of_a_shuffle(seed: u64, length in 0usize..200, count in 0usize..250) {
+        let mut items: Vec<usize> = (0..length).collect();
+        Stream::new(seed, Purpose::Shuffle, 0).shuffle_front(&mut items, count);
+        items.truncate(count);
+        prop_assert_eq!(Stream::new(seed, Purpose::Shuffle, 0).draw(length, count), items);
+    }
+
+    #[test]
     fn streams_differ_by_seed_purpose_and_index(seed: u64, index in 0u64..1 << 40) {
         let start = |seed, purpose, index| Stream::new(seed, purpose, index).unit();
         let mut starts: Vec<f64> = PURPOSES.iter().map(|&purpose| start(seed, purpose, index)).collect();

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use self::columns::{Tally, training_quartiles, upper_tail};
 pub use self::counted::Counted;
-pub(crate) use self::sums::usual;
 use self::sums::{RARE, Sums};
+pub(crate) use self::sums::{usual, usual_rows};
 use crate::Result;
 use crate::encode::Scaler;
 use crate::explain::{Contributions, Explainer};

@@ -100,11 +100,16 @@ pub fn threshold(detector: &Detector) -> f32 {
     detector.calibration().score_at(1.0 - RARE / 100.0)
 }
 
-/// What terms contribute to encoded training rows. So many of these rows count as rare as the calibration says.
-pub fn usual(detector: &Detector, rows: &Matrix) -> Vec<Usual> {
+/// As many encoded training rows as [`usual`] looks at.
+pub fn usual_rows(rows: &Matrix) -> Matrix {
     let step = rows.rows().div_ceil(USUAL_ROWS).max(1);
-    let values = (0..rows.rows()).step_by(step).flat_map(|row| rows.row(row)).copied().collect();
-    let few = Matrix { width: rows.width, values };
+    rows.part((0..rows.rows()).step_by(step))
+}
+
+/// What terms contribute to encoded training rows, of which some are looked at: [`usual_rows`]. So many of these rows count as rare as
+/// the calibration says.
+pub fn usual(detector: &Detector, rows: &Matrix) -> Vec<Usual> {
+    let few = usual_rows(rows);
     let explainer = Explainer::new(detector);
     let explained = explainer.contributions_encoded(&few);
     let mut sums = Sums::new(explainer.terms().len());

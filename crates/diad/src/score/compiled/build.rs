@@ -65,8 +65,16 @@ pub struct Draft {
 /// Two axes and products of functions of them.
 pub type Products = ([usize; 2], Vec<Product>);
 
-/// Functions of two axes: sums of products.
-type Sums = BTreeMap<[usize; 2], [Vec<Vec<f64>>; 2]>;
+/// A sum of products of functions of two axes: those of the first axis, and those of the second.
+type Sum = [Vec<Vec<f64>>; 2];
+
+/// What the function of two axes is the sum of.
+#[derive(Default)]
+struct Shares<'a> {
+    trees: Vec<&'a Tree>,
+    grids: Vec<&'a Grid>,
+    moved: Vec<&'a Moved>,
+}
 
 /// Compiles a score whose values have this standard deviation over the training rows. `None` if the model has trees
 /// that look at other trees, or if the required accuracy would need tables that are too large.
@@ -81,9 +89,12 @@ pub fn compile(sources: Sources, deviation: f64) -> Option<Compiled> {
     if is_too_wide(&sources.functions.grids, &drafts) {
         return None;
     }
-    let sums = functions(sources, &trees, &mut drafts)?;
-    let sums: Vec<_> = sums.into_iter().collect();
-    let pairs = parallel::map_outside(&sums, &|(axes, [first, second])| (*axes, shortest(first, second)));
+    let shares: Vec<_> = functions(sources, &trees, &mut drafts)?.into_iter().collect();
+    // One sum after another: all of them are larger than the tables.
+    let pairs = parallel::map_outside(&shares, &|(axes, shares)| {
+        let [first, second] = shares.sum(*axes, &drafts, sources.nodes);
+        (*axes, if first.is_empty() { Vec::new() } else { shortest(&first, &second) })
+    });
     let (pairs, left_out) = leave_out(pairs, allowed * FOR_PRODUCTS / (OVERSHOOT * OVERSHOOT));
     let error = OVERSHOOT * drafts.iter().map(|draft| draft.error).sum::<f64>();
     let compiled = assemble(sources, drafts, &pairs, error + OVERSHOOT * OVERSHOOT * left_out)?;
@@ -238,30 +249,24 @@ fn first_nodes(sources: Sources, axis: usize, branches: &[Branch], warp: Option<
     Some(nodes)
 }
 
-/// The functions of one axis, given to the drafts, and those of two.
-fn functions(sources: Sources, trees: &[Tree], drafts: &mut [Draft]) -> Option<Sums> {
-    let mut sums = Sums::new();
+/// The functions of one axis, given to the drafts, and what those of two consist of.
+fn functions<'a>(
+    sources: Sources<'a>,
+    trees: &'a [Tree],
+    drafts: &mut [Draft],
+) -> Option<BTreeMap<[usize; 2], Shares<'a>>> {
+    let mut pairs: BTreeMap<[usize; 2], Shares> = BTreeMap::new();
     for tree in trees {
         let mut axes: Vec<usize> = tree.splits.iter().map(|(axis, _)| *axis).collect();
         axes.sort_unstable();
         axes.dedup();
-        let first = tree.products(axes[0], &drafts[axes[0]].places);
         match axes[..] {
             [axis] => {
-                for (set, product) in &first {
-                    add(&mut drafts[axis].own, product, tree.coefficients[*set]);
+                for (set, product) in tree.products(axis, &drafts[axis].places) {
+                    add(&mut drafts[axis].own, &product, tree.coefficients[set]);
                 }
             }
-            [a, b] => {
-                let second = tree.products(b, &drafts[b].places);
-                for (set, product) in first {
-                    let mut factor = vec![0.0; drafts[b].places.len()];
-                    for (other, values) in &second {
-                        add(&mut factor, values, tree.coefficients[set | other]);
-                    }
-                    give([a, b], product, factor, &mut sums);
-                }
-            }
+            [a, b] => pairs.entry([a, b]).or_default().trees.push(tree),
             _ => return None,
         }
     }
@@ -271,25 +276,55 @@ fn functions(sources: Sources, trees: &[Tree], drafts: &mut [Draft]) -> Option<S
         add(&mut draft.own, &values, 1.0);
     }
     for grid in &sources.functions.grids {
-        give_grid(grid, drafts, &mut sums)?;
+        let [a, b] = grid.features.map(|feature| feature as usize);
+        if a == b || a.max(b) >= drafts.len() {
+            return None;
+        }
+        pairs.entry([a.min(b), a.max(b)]).or_default().grids.push(grid);
     }
-    sources.moved.iter().for_each(|moved| purify(moved, sources.nodes, drafts, &mut sums));
-    Some(sums)
+    // What a pair of columns says of either alone is moved to that column's own function. The first axes are the columns.
+    for moved in sources.moved {
+        for (side, column) in moved.columns.into_iter().enumerate() {
+            let values = along(&drafts[column], &sources.nodes[column], &moved.values[side]);
+            add(&mut drafts[column].own, &values, 1.0);
+        }
+        pairs.entry(moved.columns).or_default().moved.push(moved);
+    }
+    Some(pairs)
 }
 
-/// Moves what a pair of columns says of either alone to that column's own function. The first axes are the columns.
-fn purify(moved: &Moved, nodes: &[Vec<f32>], drafts: &mut [Draft], sums: &mut Sums) {
-    let [all_first, all_second] = sums.entry(moved.columns).or_default();
-    let ones = moved.columns.map(|column| vec![1.0; drafts[column].places.len()]);
-    for (side, column) in moved.columns.into_iter().enumerate() {
-        let at = |place: &Position| interpolate(locate(place.x, &nodes[column]), &moved.values[side]);
-        let values: Vec<f64> = drafts[column].places.iter().map(at).collect();
-        add(&mut drafts[column].own, &values, 1.0);
-        let taken: Vec<f64> = values.iter().map(|value| -value).collect();
-        let [first, second] = if side == 0 { [taken, ones[1].clone()] } else { [ones[0].clone(), taken] };
-        all_first.push(first);
-        all_second.push(second);
+impl Shares<'_> {
+    /// The sum itself, of two axes, which are cut at these nodes where anything is moved.
+    fn sum(&self, [a, b]: [usize; 2], drafts: &[Draft], nodes: &[Vec<f32>]) -> Sum {
+        let mut sum = Sum::default();
+        for tree in &self.trees {
+            let second = tree.products(b, &drafts[b].places);
+            for (set, product) in tree.products(a, &drafts[a].places) {
+                let mut factor = vec![0.0; drafts[b].places.len()];
+                for (other, values) in &second {
+                    add(&mut factor, values, tree.coefficients[set | other]);
+                }
+                give(product, factor, &mut sum);
+            }
+        }
+        self.grids.iter().for_each(|grid| give_grid(grid, drafts, &mut sum));
+        for moved in &self.moved {
+            let [first, second] = moved.columns.map(|column| &drafts[column]);
+            let ones = |draft: &Draft| vec![1.0; draft.places.len()];
+            let taken = |side: usize, draft: &Draft| {
+                let values = along(draft, &nodes[moved.columns[side]], &moved.values[side]);
+                values.iter().map(|value| -value).collect::<Vec<f64>>()
+            };
+            sum[0].extend([taken(0, first), ones(first)]);
+            sum[1].extend([ones(second), taken(1, second)]);
+        }
+        sum
     }
+}
+
+/// A function that is given at nodes, at the points of an axis.
+fn along<T: Copy + Into<f64>>(draft: &Draft, nodes: &[f32], values: &[T]) -> Vec<f64> {
+    draft.places.iter().map(|place| interpolate(locate(place.x, nodes), values)).collect()
 }
 
 fn add(sum: &mut [f64], values: &[f64], factor: f64) {
@@ -304,27 +339,20 @@ pub fn centre(values: &mut [f64]) -> f64 {
 }
 
 /// Adds a product of functions of two axes.
-fn give(axes: [usize; 2], first: Vec<f64>, second: Vec<f64>, sums: &mut Sums) {
+fn give(first: Vec<f64>, second: Vec<f64>, sum: &mut Sum) {
     if [&first, &second].iter().all(|side| side.iter().any(|value| *value != 0.0)) {
-        let [all_first, all_second] = sums.entry(axes).or_default();
-        all_first.push(first);
-        all_second.push(second);
+        sum[0].push(first);
+        sum[1].push(second);
     }
 }
 
 /// A grid is, for each node of one feature, a hat around it times a curve of the other.
-fn give_grid(grid: &Grid, drafts: &[Draft], sums: &mut Sums) -> Option<()> {
+fn give_grid(grid: &Grid, drafts: &[Draft], sum: &mut Sum) {
     let axes = grid.features.map(|feature| feature as usize);
-    if axes[0] == axes[1] || axes[0].max(axes[1]) >= drafts.len() {
-        return None;
-    }
     let across = grid.nodes[1].len();
     let (hats, curves) = sides(grid);
     let count = grid.nodes[hats].len();
-    let along = |values: &[f64], side: usize| -> Vec<f64> {
-        let places = drafts[axes[side]].places.iter();
-        places.map(|place| interpolate(locate(place.x, &grid.nodes[side]), values)).collect()
-    };
+    let along = |values: &[f64], side: usize| along(&drafts[axes[side]], &grid.nodes[side], values);
     for i in 0..count {
         let hat: Vec<f64> = (0..count).map(|node| f64::from(u8::from(node == i))).collect();
         let value =
@@ -332,9 +360,8 @@ fn give_grid(grid: &Grid, drafts: &[Draft], sums: &mut Sums) -> Option<()> {
         let curve: Vec<f64> = (0..grid.nodes[curves].len()).map(value).collect();
         let (hat, curve) = (along(&hat, hats), along(&curve, curves));
         let [low, high] = if axes[hats] < axes[curves] { [hat, curve] } else { [curve, hat] };
-        give([axes[0].min(axes[1]), axes[0].max(axes[1])], low, high, sums);
+        give(low, high, sum);
     }
-    Some(())
 }
 
 /// Of which feature a grid has hats, and of which curves: a column of many categories has curves, so that there are few products.
