@@ -53,11 +53,8 @@ impl Column {
     }
 
     /// How much a column counts, from 0 to 1: the standard deviation of the logarithm of the rows around a row. Next to nothing
-    /// for uniform noise, about 0.7 for a normal column. Categories count in full.
+    /// for uniform noise, about 0.7 for a normal column.
     pub fn unevenness(&self) -> f64 {
-        if self.is_category() {
-            return 1.0;
-        }
         let bins = if self.distinct(2).is_some() { 2 } else { BINS };
         let bin = |x: f32| (((f64::from(x) + 1.0) / 2.0 * bins as f64).max(0.0) as usize).min(bins - 1);
         let mut rows = vec![0.0f64; bins];

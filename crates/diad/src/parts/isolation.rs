@@ -380,22 +380,25 @@ mod tests {
         }
     }
 
-    /// Two texts that go together: a row with one text of either kind is alone, wherever the texts lie among the others.
+    /// On a line it would lie among the others.
     #[test]
-    fn texts_that_never_come_together_are_alone_whatever_their_places() {
+    fn a_rare_category_is_alone_sooner_wherever_its_place() {
         let places: Vec<f32> = (0..=6).map(|place| place as f32 / 3.0 - 1.0).collect();
-        let mut pairs: Vec<[usize; 2]> = (0..1200).map(|row| [row % 6, row % 6]).collect();
-        pairs.push([2, 3]);
-        let text = |side: usize| pairs.iter().map(|pair| places[pair[side]]).collect::<Vec<f32>>();
-        let columns = [0, 1].map(|side| Column::of_categories(text(side), places.clone())).into();
-        let sample = Sample::of_columns((0..pairs.len()).collect(), columns, vec![0, 1], vec![0, 1]);
+        let mut random = Stream::new(4, Purpose::Shuffle, 0);
+        let category = |row: usize| if row % 50 == 0 { 3 } else { [0, 1, 2, 4, 5][row % 5] };
+        let texts = (0..2000).map(|row| places[category(row)]).collect();
+        let numbers = (0..2000).map(|_| (random.normal() / 4.0) as f32).collect();
+        let columns = vec![Column::of_categories(texts, places.clone()), Column::of_numbers(numbers, None)];
+        let sample = Sample::of_columns((0..2000).collect(), columns, vec![0, 1], vec![0, 1]);
         let functions = Isolation.functions(&sample, &Params::default());
         let [grid] = &functions.grids[..] else { panic!("{} grids", functions.grids.len()) };
-        let at = |pair: [usize; 2]| grid.at(f64::from(places[pair[0]]), f64::from(places[pair[1]]));
-        let usual = (0..6).map(|text| at([text; 2])).fold(f64::NEG_INFINITY, f64::max);
-        assert!(at([2, 3]) > usual && at([3, 2]) > usual, "{} {} {usual}", at([2, 3]), at([3, 2]));
+        let at = |category: usize| grid.at(f64::from(places[category]), 0.0);
+        let usual = [0, 1, 2, 4, 5].map(at).into_iter().fold(f64::NEG_INFINITY, f64::max);
+        assert!(at(3) > usual + 0.1, "{} {usual}", at(3));
         let alone = Isolation.functions(&sample, &Params { interactions: 1, ..Params::default() });
         assert_eq!((alone.curves.len(), alone.grids.len()), (2, 0));
+        let curve = &alone.curves[0];
+        assert!([0, 1, 2, 4, 5].iter().all(|&other| curve.values[3] > curve.values[other] + 0.1));
     }
 
     #[test]
