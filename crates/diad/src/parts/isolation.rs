@@ -385,7 +385,7 @@ mod tests {
     fn a_rare_category_is_alone_sooner_wherever_its_place() {
         let places: Vec<f32> = (0..=6).map(|place| place as f32 / 3.0 - 1.0).collect();
         let mut random = Stream::new(4, Purpose::Shuffle, 0);
-        let category = |row: usize| if row % 50 == 0 { 3 } else { [0, 1, 2, 4, 5][row % 5] };
+        let category = |row: usize| if row.is_multiple_of(50) { 3 } else { [0, 1, 2, 4, 5][row % 5] };
         let texts = (0..2000).map(|row| places[category(row)]).collect();
         let numbers = (0..2000).map(|_| (random.normal() / 4.0) as f32).collect();
         let columns = vec![Column::of_categories(texts, places.clone()), Column::of_numbers(numbers, None)];
