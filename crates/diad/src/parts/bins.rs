@@ -49,6 +49,18 @@ impl Bins {
         let of_nodes = nodes.iter().map(bin).collect();
         Self { of_rows: column.values.iter().map(bin).collect(), count: edges.len() + 1, nodes, of_nodes }
     }
+
+    /// A bin for every place of a column of categories.
+    pub fn of_places(column: &Column) -> Self {
+        let (nodes, count) = (column.places.clone(), column.places.len());
+        let bin = |x: &f32| nodes.partition_point(|place| place < x).min(count - 1) as u16;
+        Self {
+            of_rows: column.values.iter().map(bin).collect(),
+            count,
+            of_nodes: (0..count as u16).collect(),
+            nodes,
+        }
+    }
 }
 
 fn middle(a: f32, b: f32) -> f32 {
@@ -92,6 +104,35 @@ impl Joint {
     pub fn cell(&self, a: u16, b: u16) -> [f64; 2] {
         let [a, b] = [a, b].map(usize::from);
         [self.first[a] * self.second[b] / self.rows, self.observed[a * self.across + b]]
+    }
+
+    /// The same rows with only two bins of a column: the one named, and all others.
+    pub fn of_one(&self, bins: [Option<u16>; 2]) -> Self {
+        let total = |bin: Option<u16>, along: &[f64]| match bin {
+            Some(bin) => vec![self.rows - along[usize::from(bin)], along[usize::from(bin)]],
+            None => along.to_vec(),
+        };
+        let (first, second) = (total(bins[0], &self.first), total(bins[1], &self.second));
+        let row = |a: usize| &self.observed[a * self.across..(a + 1) * self.across];
+        // Of the row of a bin those in the bins of the other column.
+        let apart = |row: &[f64], rows: f64| match bins[1] {
+            Some(bin) => vec![rows - row[usize::from(bin)], row[usize::from(bin)]],
+            None => row.to_vec(),
+        };
+        let observed: Vec<f64> = match bins[0] {
+            Some(bin) => {
+                let own = apart(row(usize::from(bin)), first[1]);
+                let others = second.iter().zip(&own).map(|(all, own)| all - own);
+                others.chain(own.iter().copied()).collect()
+            }
+            None => (0..first.len()).flat_map(|a| apart(row(a), first[a])).collect(),
+        };
+        Self { across: second.len(), observed, first, second, rows: self.rows }
+    }
+
+    /// How much the columns tell of each other, in nats, less what they would by chance.
+    pub fn told(&self) -> f64 {
+        self.information() - self.freedom() / (2.0 * self.rows)
     }
 
     /// Mutual information in nats.

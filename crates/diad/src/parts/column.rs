@@ -53,19 +53,13 @@ impl Column {
     }
 
     /// How much a column counts, from 0 to 1: the standard deviation of the logarithm of the rows around a row. Next to nothing
-    /// for uniform noise, about 0.7 for a normal column. Categories count in full.
+    /// for uniform noise, about 0.7 for a normal column.
     pub fn unevenness(&self) -> f64 {
-        if self.is_category() {
-            return 1.0;
-        }
         let bins = if self.distinct(2).is_some() { 2 } else { BINS };
         let bin = |x: f32| (((f64::from(x) + 1.0) / 2.0 * bins as f64).max(0.0) as usize).min(bins - 1);
         let mut rows = vec![0.0f64; bins];
         self.values.iter().for_each(|&x| rows[bin(x)] += 1.0);
-        let n = self.values.len() as f64;
-        let mean = rows.iter().map(|rows| rows / n * libm::log(rows + 1.0)).sum::<f64>();
-        let square = |rows: &f64| rows / n * (libm::log(rows + 1.0) - mean) * (libm::log(rows + 1.0) - mean);
-        rows.iter().map(square).sum::<f64>().sqrt().min(1.0)
+        unevenness(&rows)
     }
 
     /// Whether it has more than one value.
@@ -141,6 +135,14 @@ impl Column {
     pub fn rate(&self) -> f64 {
         self.asinh.map_or(1.0, |[_, rate]| rate)
     }
+}
+
+/// How uneven a column is, from the rows in each of its bins.
+pub fn unevenness(bins: &[f64]) -> f64 {
+    let n = bins.iter().sum::<f64>();
+    let mean = bins.iter().map(|rows| rows / n * libm::log(rows + 1.0)).sum::<f64>();
+    let square = |rows: &f64| rows / n * (libm::log(rows + 1.0) - mean) * (libm::log(rows + 1.0) - mean);
+    bins.iter().map(square).sum::<f64>().sqrt().min(1.0)
 }
 
 /// Nodes in ascending order, each once, and at least two.

@@ -2,9 +2,13 @@
 //!
 //! Trees cut by turns at random, as the extended isolation forest does; where both sides together vary least within themselves, as
 //! the fair-cut forest does; and where the mean of both sides does, as SCiForest does, so that small groups of rows that lie apart
-//! are found as well. The plane of two uneven columns counts more than that of two columns of noise.
+//! are found as well. The plane of two uneven columns counts more than that of two columns of noise. A column of categories is one of
+//! each of them ([`super::sides`]).
+
+use std::collections::BTreeMap;
 
 use super::column::Column;
+use super::sides::Side;
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Curve, Functions, Grid};
@@ -24,33 +28,97 @@ impl Part for Isolation {
     named!("isolation", weight_isolation);
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
-        let pairs = sample.pairs(params);
-        // Without pairs, a single column is a plane whose other side says nothing.
-        let varied = if pairs.is_empty() { sample.timeless() } else { Vec::new() };
-        let trees = TREES.div_ceil((pairs.len() + varied.len()).max(1)).max(CUTS.len());
-        let sides = parallel::map(&sample.columns, &|column| column.side(NODES));
-        let weights = parallel::map(&sample.columns, &Column::unevenness);
-        let random = |[a, b]: [u32; 2]| {
-            Stream::new(params.seed, Purpose::Isolation, u64::from(a) << 32 | u64::from(b))
-        };
-        let grid = |&features: &[u32; 2]| {
-            let columns = features.map(|feature| &sample.columns[feature as usize]);
-            let weight = features.map(|feature| weights[feature as usize]).iter().sum::<f64>() / 2.0;
-            let forest = grow(&CUTS, columns, trees, random(features));
-            let nodes = features.map(|feature| sides[feature as usize].clone());
-            let values = nodes[0].iter().flat_map(|&a| nodes[1].iter().map(move |&b| [a, b]));
-            let value = |[a, b]: [f32; 2]| weight * forest.at([columns[0].plain(a), columns[1].plain(b)]);
-            Grid { features, values: values.map(|point| value(point) as f32).collect(), nodes }
-        };
-        let nothing = Column::of_numbers(vec![0.0; sample.rows()], None);
-        let curve = |&feature: &u32| {
-            let (column, nodes) = (&sample.columns[feature as usize], sides[feature as usize].clone());
-            let forest = grow(&CUTS, [column, &nothing], trees, random([feature; 2]));
+        let sides = sample.timeless_sides(params);
+        let planes = sample.planes(&sides, params);
+        // Without planes, a single side is a plane whose other side says nothing.
+        let alone: Vec<usize> = if planes.is_empty() { (0..sides.len()).collect() } else { Vec::new() };
+        let trees = TREES.div_ceil((planes.len() + alone.len()).max(1)).max(CUTS.len());
+        let weights = parallel::map(&sides, &|side| side.unevenness(&sample.columns[side.feature as usize]));
+        let plane = Planes { sample, sides: &sides, weights, trees, seed: params.seed };
+        let grids = by_features(&planes, |plane| plane.map(|side| sides[side].feature));
+        let curves = by_features(&alone, |side| sides[side].feature);
+        Functions {
+            curves: parallel::map(&curves, &|(feature, alone)| plane.curve(*feature, alone)),
+            grids: parallel::map(&grids, &|(features, planes)| plane.grid(*features, planes)),
+        }
+    }
+}
+
+/// Planes, or single sides, by their features.
+fn by_features<P: Copy, F: Copy + PartialEq + Ord>(
+    planes: &[P],
+    features: impl Fn(P) -> F,
+) -> Vec<(F, Vec<P>)> {
+    let mut places = BTreeMap::new();
+    let mut groups: Vec<(F, Vec<P>)> = Vec::new();
+    for &plane in planes {
+        let features = features(plane);
+        let place = *places.entry(features).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, planes)) => planes.push(plane),
+            None => groups.push((features, vec![plane])),
+        }
+    }
+    groups
+}
+
+/// Makes functions of what isolation says in planes of two sides.
+struct Planes<'a> {
+    sample: &'a Sample,
+    sides: &'a [Side],
+    /// How much each side counts.
+    weights: Vec<f64>,
+    /// Trees of each plane.
+    trees: usize,
+    seed: u64,
+}
+
+impl Planes<'_> {
+    /// The sum over all planes of two columns.
+    fn grid(&self, features: [u32; 2], planes: &[[usize; 2]]) -> Grid {
+        let columns = features.map(|feature| &self.sample.columns[feature as usize]);
+        let nodes = columns.map(|column| column.side(NODES));
+        let mut sums = vec![0.0; nodes[0].len() * nodes[1].len()];
+        for &[a, b] in planes {
+            let weight = (self.weights[a] + self.weights[b]) / 2.0;
             let value =
-                |&node: &f32| (weights[feature as usize] * forest.at([column.plain(node), 0.0])) as f32;
-            Curve { feature, values: nodes.iter().map(value).collect(), nodes, beyond: [0.0; 2] }
-        };
-        Functions { curves: parallel::map(&varied, &curve), grids: parallel::map(&pairs, &grid) }
+                |side: usize, column: &Column, row: usize| self.sides[side].value(column, column.values[row]);
+            let point = |row: usize| [value(a, columns[0], row), value(b, columns[1], row)];
+            let forest = grow(&CUTS, (self.sample.rows(), &point), self.trees, self.random([a, b]));
+            let (first, of_first) = self.sides[a].values(columns[0], &nodes[0]);
+            let (second, of_second) = self.sides[b].values(columns[1], &nodes[1]);
+            let points = first.iter().flat_map(|&a| second.iter().map(move |&b| [a, b]));
+            let said: Vec<f64> = points.map(|point| weight * forest.at(point)).collect();
+            let across = second.len();
+            let places = of_first.iter().flat_map(|a| of_second.iter().map(move |b| a * across + b));
+            sums.iter_mut().zip(places).for_each(|(sum, place)| *sum += said[place]);
+        }
+        Grid { features, values: sums.into_iter().map(|sum| sum as f32).collect(), nodes }
+    }
+
+    /// The sum over all sides of a column, each with nothing beside it.
+    fn curve(&self, feature: u32, alone: &[usize]) -> Curve {
+        let column = &self.sample.columns[feature as usize];
+        let nodes = column.side(NODES);
+        let mut sums = vec![0.0; nodes.len()];
+        for &side in alone {
+            let point = |row: usize| [self.sides[side].value(column, column.values[row]), 0.0];
+            let forest = grow(&CUTS, (self.sample.rows(), &point), self.trees, self.random([side; 2]));
+            let said =
+                |&node: &f32| self.weights[side] * forest.at([self.sides[side].value(column, node), 0.0]);
+            sums.iter_mut().zip(&nodes).for_each(|(sum, node)| *sum += said(node));
+        }
+        Curve { feature, values: sums.into_iter().map(|sum| sum as f32).collect(), nodes, beyond: [0.0; 2] }
+    }
+
+    /// Random numbers of a plane: those of a number go by its feature, those of a category by numbers that no feature has.
+    fn random(&self, plane: [usize; 2]) -> Stream {
+        let features = self.sample.columns.len() as u64;
+        let [a, b] = plane.map(|side| {
+            let Side { feature, category, .. } = &self.sides[side];
+            u64::from(*feature) + category.map_or(0, |category| (u64::from(category) + 1) * features)
+        });
+        Stream::new(self.seed, Purpose::Isolation, a << 32 | b)
     }
 }
 
@@ -73,16 +141,19 @@ const DIRECTIONS: usize = 5;
 /// How deep the trees of [`Cut::Fair`] are at most. Those of the others are as deep as a balanced tree.
 const DEEPEST: usize = 20;
 
-/// The trees of one plane.
-fn grow(cuts: &[Cut], columns: [&Column; 2], trees: usize, mut random: Stream) -> Forest {
-    let rows = columns[0].values.len();
+/// The trees of one plane, from so many rows and the point of each.
+fn grow(
+    cuts: &[Cut],
+    (rows, point): (usize, &dyn Fn(usize) -> [f64; 2]),
+    trees: usize,
+    mut random: Stream,
+) -> Forest {
     let chosen = ROWS.min(rows);
     let balanced = libm::ceil(libm::log2(chosen as f64)).max(1.0) as usize;
     let mut order: Vec<usize> = (0..rows).collect();
     let tree = |index: usize| {
         random.shuffle_front(&mut order, chosen);
-        let point = |&row: &usize| columns.map(|column| column.plain(column.values[row]));
-        let mut points: Vec<[f64; 2]> = order[..chosen].iter().map(point).collect();
+        let mut points: Vec<[f64; 2]> = order[..chosen].iter().map(|&row| point(row)).collect();
         let cut = cuts[index % cuts.len()];
         let deepest = if cut == Cut::Fair { DEEPEST } else { balanced };
         let mut tree = Vec::new();
@@ -256,7 +327,9 @@ mod tests {
     }
 
     fn grown(cuts: &[Cut], columns: [&Column; 2], trees: usize) -> Forest {
-        grow(cuts, columns, trees, Stream::new(1, Purpose::Isolation, 0))
+        let point = |row: usize| columns.map(|column| column.plain(column.values[row]));
+        let rows = columns[0].values.len();
+        grow(cuts, (rows, &point), trees, Stream::new(1, Purpose::Isolation, 0))
     }
 
     /// Plainly: every place between two points.
@@ -305,6 +378,27 @@ mod tests {
             let (on, beside, away) = (forest.at([0.5, 0.5]), forest.at([0.5, -0.5]), forest.at([8.0, 8.0]));
             assert!(beside > on + 0.3 && away > on + 0.3, "{on} {beside} {away}");
         }
+    }
+
+    /// On a line it would lie among the others.
+    #[test]
+    fn a_rare_category_is_alone_sooner_wherever_its_place() {
+        let places: Vec<f32> = (0..=6).map(|place| place as f32 / 3.0 - 1.0).collect();
+        let mut random = Stream::new(4, Purpose::Shuffle, 0);
+        let category = |row: usize| if row.is_multiple_of(50) { 3 } else { [0, 1, 2, 4, 5][row % 5] };
+        let texts = (0..2000).map(|row| places[category(row)]).collect();
+        let numbers = (0..2000).map(|_| (random.normal() / 4.0) as f32).collect();
+        let columns = vec![Column::of_categories(texts, places.clone()), Column::of_numbers(numbers, None)];
+        let sample = Sample::of_columns((0..2000).collect(), columns, vec![0, 1], vec![0, 1]);
+        let functions = Isolation.functions(&sample, &Params::default());
+        let [grid] = &functions.grids[..] else { panic!("{} grids", functions.grids.len()) };
+        let at = |category: usize| grid.at(f64::from(places[category]), 0.0);
+        let usual = [0, 1, 2, 4, 5].map(at).into_iter().fold(f64::NEG_INFINITY, f64::max);
+        assert!(at(3) > usual + 0.1, "{} {usual}", at(3));
+        let alone = Isolation.functions(&sample, &Params { interactions: 1, ..Params::default() });
+        assert_eq!((alone.curves.len(), alone.grids.len()), (2, 0));
+        let curve = &alone.curves[0];
+        assert!([0, 1, 2, 4, 5].iter().all(|&other| curve.values[3] > curve.values[other] + 0.1));
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod copies;
 mod dates;
 mod isolation;
 mod pairs;
+mod sides;
 mod surprise;
 mod tails;
 mod trees;

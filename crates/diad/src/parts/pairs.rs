@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Sample;
-use super::bins::Joint;
+use super::bins::{Bins, Joint};
+use super::sides::Side;
 use crate::Params;
 use crate::parallel;
 use crate::rng::{Purpose, Stream};
@@ -15,75 +16,126 @@ const WIDEST: usize = 1000;
 const WORK: usize = 1 << 28;
 
 impl Sample {
-    /// Pairs of features as for [`Sample::pairs`], of marks of gaps as well.
-    pub fn pairs_with_gaps(&self, params: &Params) -> Vec<[u32; 2]> {
-        let mut varied = self.varied();
-        varied.retain(|&feature| !self.columns[feature as usize].is_date);
-        self.pairs_of(varied, params)
-    }
-
-    /// All pairs of features of two columns that are neither places in time nor marks of gaps, or those that tell most of each
-    /// other. None if the score may not have any, and none of copies.
+    /// All pairs of features of two columns that are not places in time, or those that tell most of each other. None if the score
+    /// may not have any.
     pub fn pairs(&self, params: &Params) -> Vec<[u32; 2]> {
-        let mut pairs = self.pairs_of(self.timeless(), params);
-        pairs.retain(|&pair| !self.are_copies(pair));
-        pairs
-    }
-
-    fn pairs_of(&self, varied: Vec<u32>, params: &Params) -> Vec<[u32; 2]> {
+        let mut features = self.varied();
+        features.retain(|&feature| !self.columns[feature as usize].is_date);
         if params.interactions < 2 {
             return Vec::new();
         }
-        let count = varied.len();
-        let mut pairs = Vec::new();
-        if count * count.saturating_sub(1) / 2 <= MOST {
-            for (i, &b) in varied.iter().enumerate() {
-                pairs.extend(varied[..i].iter().map(|&a| [a, b]).filter(|&pair| !self.of_one_column(pair)));
-            }
-            return pairs;
-        }
-        self.related(varied)
+        let features = at_most(features);
+        let may_pair = |[i, j]: [usize; 2]| !self.of_one_column([features[i], features[j]]);
+        let told = || {
+            let one_of = one_of(self.rows(), features.len());
+            parallel::map_indices(features.len(), &|i| {
+                let joint = |j: usize| {
+                    let bins = [features[j], features[i]].map(|feature| &self.bins[feature as usize]);
+                    Joint::new(bins, one_of).told()
+                };
+                (0..i).map(joint).collect()
+            })
+        };
+        let pairs = telling(features.len(), &may_pair, &told);
+        pairs.into_iter().map(|pair| pair.map(|i| features[i])).collect()
     }
 
-    /// The pairs of features that tell most of each other: of every feature the one that tells most of it, then of every
-    /// feature the next one, and so on.
-    fn related(&self, mut features: Vec<u32>) -> Vec<[u32; 2]> {
-        if features.len() > WIDEST {
-            Stream::new(0, Purpose::Pairs, 0).shuffle_front(&mut features, WIDEST);
-            features.truncate(WIDEST);
-            features.sort_unstable();
+    /// What isolation looks at of features that are neither places in time nor marks of gaps.
+    pub fn timeless_sides(&self, params: &Params) -> Vec<Side> {
+        match params.interactions {
+            // There is no search for pairs, whose time is limited.
+            ..2 => self.sides(&self.timeless(), usize::MAX),
+            _ => self.sides(&at_most(self.timeless()), WIDEST),
         }
-        let count = features.len();
-        let one_of = self.rows().div_ceil(WORK / (count * count / 2));
-        let told = parallel::map_indices(count, &|i| {
-            (0..i).map(|j| self.told([features[j], features[i]], one_of)).collect::<Vec<f64>>()
+    }
+
+    /// Pairs of sides of two columns, all or those that tell most of each other; none of copies.
+    pub fn planes(&self, sides: &[Side], params: &Params) -> Vec<[usize; 2]> {
+        if params.interactions < 2 {
+            return Vec::new();
+        }
+        let may_pair = |[i, j]: [usize; 2]| {
+            let features = [i, j].map(|side| sides[side].feature);
+            // Categories tell most of those of a copy, and would leave no room for others.
+            !self.of_one_column(features) && (sides[i].category.is_none() || !self.are_copies(features))
+        };
+        let mut planes = telling(sides.len(), &may_pair, &|| self.told(sides));
+        planes.retain(|plane| !self.are_copies(plane.map(|side| sides[side].feature)));
+        planes
+    }
+
+    /// How much each side tells of those of earlier features. Rows are counted once for each pair of features.
+    fn told(&self, sides: &[Side]) -> Vec<Vec<f64>> {
+        let features: Vec<&[Side]> = sides.chunk_by(|a, b| a.feature == b.feature).collect();
+        let one_of = one_of(self.rows(), features.len());
+        let places = parallel::map(&features, &|sides| {
+            let column = &self.columns[sides[0].feature as usize];
+            column.is_category().then(|| Bins::of_places(column))
         });
-        let partners = parallel::map_indices(count, &|i| {
-            let told = |j: usize| if i > j { told[i][j] } else { told[j][i] };
-            let others = (0..count).filter(|&j| i != j && !self.of_one_column([features[i], features[j]]));
-            let mut others: Vec<(usize, f64)> = others.map(|j| (j, told(j))).collect();
-            others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-            others
-        });
-        let mut pairs = BTreeSet::new();
-        for round in 0..count {
-            let next = |i: usize| partners[i].get(round).map(|&(j, told)| ([i.min(j), i.max(j)], told));
-            let mut round: Vec<_> = (0..count).filter_map(next).collect();
-            round.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-            for (pair, _) in round {
-                if pairs.len() < MOST {
-                    pairs.insert(pair.map(|i| features[i]));
+        let bins = |i: usize| places[i].as_ref().unwrap_or(&self.bins[features[i][0].feature as usize]);
+        let of_feature = |i: usize| {
+            let mut told: Vec<Vec<f64>> = vec![Vec::new(); features[i].len()];
+            for (j, others) in features[..i].iter().enumerate() {
+                let joint = Joint::new([bins(j), bins(i)], one_of);
+                for (told, side) in told.iter_mut().zip(features[i]) {
+                    told.extend(others.iter().map(|other| match [other.category, side.category] {
+                        [None, None] => joint.told(),
+                        categories => joint.of_one(categories).told(),
+                    }));
                 }
             }
-        }
-        pairs.into_iter().collect()
+            told
+        };
+        parallel::map_indices(features.len(), &of_feature).into_iter().flatten().collect()
     }
+}
 
-    /// How much two features tell of each other, in nats, less what they would by chance.
-    fn told(&self, pair: [u32; 2], one_of: usize) -> f64 {
-        let joint = Joint::new(pair.map(|feature| &self.bins[feature as usize]), one_of);
-        joint.information() - joint.freedom() / (2.0 * joint.rows())
+/// Features of which pairs are looked for: all, or as many as can be.
+fn at_most(mut features: Vec<u32>) -> Vec<u32> {
+    if features.len() > WIDEST {
+        Stream::new(0, Purpose::Pairs, 0).shuffle_front(&mut features, WIDEST);
+        features.truncate(WIDEST);
+        features.sort_unstable();
     }
+    features
+}
+
+/// Of how many rows one is counted for each pair of so many features.
+fn one_of(rows: usize, features: usize) -> usize {
+    rows.div_ceil(WORK / (features * features / 2).max(1))
+}
+
+/// Which of so many features make a pair: all that may, or those that tell most of each other, which `told` says of each and the
+/// earlier ones: of every feature the one that tells most of it, then of every feature the next one, and so on.
+fn telling(
+    count: usize,
+    may_pair: &(dyn Fn([usize; 2]) -> bool + Sync),
+    told: &dyn Fn() -> Vec<Vec<f64>>,
+) -> Vec<[usize; 2]> {
+    if count * count.saturating_sub(1) / 2 <= MOST {
+        let pairs = (0..count).flat_map(|b| (0..b).map(move |a| [a, b]));
+        return pairs.filter(|&pair| may_pair(pair)).collect();
+    }
+    let told = told();
+    let partners = parallel::map_indices(count, &|i| {
+        let told = |j: usize| if i > j { told[i][j] } else { told[j][i] };
+        let others = (0..count).filter(|&j| i != j && may_pair([i.min(j), i.max(j)]));
+        let mut others: Vec<(usize, f64)> = others.map(|j| (j, told(j))).collect();
+        others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        others
+    });
+    let mut pairs = BTreeSet::new();
+    for round in 0..count {
+        let next = |i: usize| partners[i].get(round).map(|&(j, told)| ([i.min(j), i.max(j)], told));
+        let mut round: Vec<_> = (0..count).filter_map(next).collect();
+        round.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        for (pair, _) in round {
+            if pairs.len() < MOST {
+                pairs.insert(pair);
+            }
+        }
+    }
+    pairs.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -122,6 +174,76 @@ mod tests {
         assert!((0..20).all(|i| pairs.contains(&[2 * i, 2 * i + 1])));
         assert!((0..40).all(|i| pairs.iter().flatten().filter(|&&feature| feature == i).count() >= 10));
         assert_eq!(pairs, sample.pairs(&Params { seed: 7, ..params }));
+    }
+
+    /// Plainly: by columns of two values, one for each category.
+    #[test]
+    fn categories_tell_of_each_other_what_columns_of_their_own_would() {
+        let mut random = Stream::new(2, Purpose::Shuffle, 0);
+        let places = vec![-1.0, -0.5, 0.0, 0.5, 1.0];
+        let number: Vec<f32> = (0..800).map(|_| (random.normal() / 4.0) as f32).collect();
+        let of_number = |x: &f32| if *x < -0.2 { 0 } else { (x.abs() * 6.0) as usize % 4 };
+        let [a, b] = [0, 1].map(|shift| {
+            let text = |x: &f32| places[(of_number(x) + shift * random.below(2)) % 4];
+            number.iter().map(text).collect::<Vec<f32>>()
+        });
+        let columns = vec![
+            Column::of_categories(a, places.clone()),
+            Column::of_numbers(number, None),
+            Column::of_categories(b, places),
+        ];
+        let sample = Sample::of_columns((0..800).collect(), columns, vec![0, 1, 2], vec![0, 1, 2]);
+        let sides = sample.sides(&[0, 1, 2], WIDEST);
+        assert_eq!(sides.len(), 9);
+        let told = sample.told(&sides);
+        let alone = |side: &Side| {
+            let column = &sample.columns[side.feature as usize];
+            let values = column.values.iter().map(|&x| match side.category {
+                None => x,
+                Some(_) => side.value(column, x) as f32,
+            });
+            Bins::new(&Column::of_numbers(values.collect(), None))
+        };
+        for (i, told) in told.iter().enumerate() {
+            for (j, told) in told.iter().enumerate() {
+                let plain = Joint::new([&alone(&sides[j]), &alone(&sides[i])], 1).told();
+                assert!((told - plain).abs() < 1e-9, "{i} {j}: {told} {plain}");
+            }
+        }
+        assert!(told[8].len() == 5 && told[5][0] > 0.1);
+    }
+
+    /// A column of 400 categories beside numbers, some of which go together.
+    #[test]
+    fn many_categories_leave_room_for_numbers() {
+        let numbers = sample(10);
+        let mut columns = numbers.columns;
+        let places: Vec<f32> = (0..=400).map(|place| place as f32 / 200.0 - 1.0).collect();
+        columns.push(Column::of_categories((0..500).map(|row| places[row * 7 % 400]).collect(), places));
+        let each: Vec<u32> = (0..11).collect();
+        let sample = Sample::of_columns((0..500).collect(), columns, each.clone(), each);
+        let params = Params::default();
+        let sides = sample.timeless_sides(&params);
+        let planes = sample.planes(&sides, &params);
+        assert_eq!((sides.len(), planes.len()), (410, MOST));
+        assert!((0..5).all(|i| planes.contains(&[2 * i, 2 * i + 1])));
+        assert!(planes.iter().all(|&[a, b]| sides[a].feature != sides[b].feature));
+    }
+
+    #[test]
+    fn categories_make_no_planes_with_a_copy_of_their_column() {
+        let places: Vec<f32> = (0..=30).map(|place| place as f32 / 15.0 - 1.0).collect();
+        let text =
+            || Column::of_categories((0..500).map(|row| places[row * 7 % 30]).collect(), places.clone());
+        let mut columns = sample(2).columns;
+        columns.extend([text(), text()]);
+        let sample = Sample::of_columns((0..500).collect(), columns, vec![0, 1, 2, 3], vec![0, 1, 2, 2]);
+        let params = Params::default();
+        let sides = sample.timeless_sides(&params);
+        let planes = sample.planes(&sides, &params);
+        let features = |plane: &[usize; 2]| plane.map(|side| sides[side].feature);
+        assert!(planes.iter().all(|plane| features(plane) != [2, 3]));
+        assert!(planes.iter().filter(|plane| features(plane)[1] == 3).count() >= 30);
     }
 
     /// More columns than are looked at.

@@ -30,7 +30,7 @@ impl Part for Surprise {
     }
 
     fn functions(&self, sample: &Sample, params: &Params) -> Functions {
-        let pairs = sample.pairs_with_gaps(params);
+        let pairs = sample.pairs(params);
         let grid =
             |&features: &[u32; 2]| grid(features, features.map(|feature| &sample.bins[feature as usize]));
         Functions { curves: Vec::new(), grids: parallel::map(&pairs, &grid).into_iter().flatten().collect() }
