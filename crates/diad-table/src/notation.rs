@@ -107,6 +107,9 @@ impl Notation {
     /// assert_eq!(pounds.with_unit(-12.5, |number| number.to_string()), "-£12.5");
     /// let shares = Notation { unit: Some([String::new(), "%".into()]), ..Notation::default() };
     /// assert_eq!(shares.with_unit(0.25, |number| number.to_string()), "25%");
+    /// let weights = Notation { unit: Some([String::new(), "kg".into()]), ..Notation::default() };
+    /// assert_eq!(weights.with_unit(72.3, |number| number.to_string()), "72.3 kg");
+    /// assert_eq!(weights.number("72.3kg"), Some(72.3));
     /// ```
     pub fn with_unit(&self, number: f64, digits: impl Fn(f64) -> String) -> String {
         let Some([before, after]) = &self.unit else { return digits(number) };
@@ -115,7 +118,7 @@ impl Notation {
         }
         let (sign, size) = if number < 0.0 { ("-", digits(-number)) } else { ("", digits(number)) };
         let apart = |unit: &str| if unit.chars().any(char::is_alphabetic) { " " } else { "" };
-        let space = if after.is_empty() { "" } else { " " };
+        let space = if after.is_empty() || after.starts_with(['/', '"', '″', '′']) { "" } else { " " };
         format!("{sign}{before}{}{size}{space}{after}", apart(before))
     }
 
