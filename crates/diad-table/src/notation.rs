@@ -98,6 +98,19 @@ impl Notation {
         number.or_else(with_unit)
     }
 
+    /// Whether numbers have units behind them, beside signs of currencies and of per cent, or letters for thousands.
+    ///
+    /// ```
+    /// use diad_table::Notation;
+    ///
+    /// let has_unit = |after: &str| Notation { unit: Some([String::new(), after.into()]), ..Notation::default() }.has_unit();
+    /// assert_eq!(["kg", "/mo", "€", "CHF", "%", ""].map(has_unit), [true, true, false, false, false, false]);
+    /// ```
+    pub fn has_unit(&self) -> bool {
+        let unit = |after: &str| number::written(&format!("1 {after}"), false).is_none();
+        self.multiples || self.unit.as_ref().is_some_and(|[_, after]| !after.is_empty() && unit(after))
+    }
+
     /// A number as its column writes it, by its digits: with its unit.
     ///
     /// ```

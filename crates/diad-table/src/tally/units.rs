@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::stray::{Class, class_of};
 use super::Tally;
+use super::stray::{Class, class_of};
 use crate::{number, unit};
 
 /// Most different units of a column that are remembered.

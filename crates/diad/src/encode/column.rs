@@ -141,6 +141,11 @@ impl Column {
         matches!(self.kind, Kind::Time { part: TimePart::Date, .. })
     }
 
+    /// Whether its numbers have a unit, or letters for thousands, so that another reader must know of these.
+    pub(crate) fn has_unit(&self) -> bool {
+        self.notation.as_ref().is_some_and(Notation::has_unit)
+    }
+
     /// Whether an infinite number is a missing one, since the training had some.
     pub(super) fn is_infinite_missing(&self) -> bool {
         self.gaps.is_some_and(|gaps| gaps.infinite)

@@ -20,12 +20,13 @@ pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 pub const VERSION: u32 = 2;
 /// What a header may require of its reader, by name: places in time, and times with one feature for their gaps; counts of categories,
 /// what is usual in groups, and values next to the ends; scores that calibrate, and what terms usually contribute; what is usual in
-/// segments.
-const KNOWN: [&str; 4] = [TIMES, GROUPS, CALIBRATION, SEGMENTS];
+/// segments; numbers with units.
+const KNOWN: [&str; 5] = [TIMES, GROUPS, CALIBRATION, SEGMENTS, UNITS];
 pub const TIMES: &str = "times";
 pub const GROUPS: &str = "groups";
 pub const CALIBRATION: &str = "calibration";
 pub const SEGMENTS: &str = "segments";
+pub const UNITS: &str = "units";
 /// Most parts of a score, and most grids of a part.
 const MOST_PARTS: usize = 64;
 const MOST_GRIDS: usize = 1 << 14;

@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::calibration::Calibration;
+use crate::encode::Column;
 use crate::error::{ModelFault, file_error};
 use crate::function::{Curve, Functions, Grid, spaced};
 use crate::model::{Layer, Model, Selectors};
@@ -21,7 +22,7 @@ use crate::score::purify;
 use crate::{Detector, Error, Result, WholeFile};
 use header::{
     CALIBRATION, CHECKSUM, CalibrationHeader, GROUPS, HEADER_LIMIT, Header, MAGIC, PREFIX, PartHeader,
-    SEGMENTS, TIMES, UNREADABLE_HEADER, VERSION, header_length, number, read_header, tensor_lengths,
+    SEGMENTS, TIMES, UNITS, UNREADABLE_HEADER, VERSION, header_length, number, read_header, tensor_lengths,
 };
 
 impl Detector {
@@ -154,6 +155,7 @@ pub fn to_bytes(detector: &Detector) -> std::result::Result<Vec<u8>, ModelFault>
         grouped.then_some(GROUPS),
         calibrated.then_some(CALIBRATION),
         segmented.then_some(SEGMENTS),
+        columns.iter().any(Column::has_unit).then_some(UNITS),
     ];
     let header = Header {
         requires: required.into_iter().flatten().map(str::to_owned).collect(),
