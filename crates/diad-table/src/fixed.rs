@@ -57,7 +57,10 @@ pub(crate) fn places(start: &[u8], whole: bool) -> Option<Places> {
     let torn = lines
         .iter()
         .any(|line| !is_rule(line) && places.iter().any(|place| cell(line, place).contains("  ")));
-    let is_table = places.len() > 1 && !torn && places.iter().any(measured);
+    // Numbers above the columns count these, as where several tables follow each other.
+    let is_name = |place: &Range<usize>| number::written(&cut(names, place.clone()), false).is_none();
+    let is_named = places.iter().skip(1).any(is_name);
+    let is_table = places.len() > 1 && !torn && is_named && places.iter().any(measured);
     is_table.then_some(places)
 }
 
@@ -250,7 +253,8 @@ St. Louis       MO      466   57.0
         let prose = "Some text  that is\nwritten  in lines of\nany  length with 12\nand  34 in them\nto the  end 9\nof it  all\n";
         let unnamed = "name            x\nAda   King      1\nBob   Smith     2\nEve   Jones     3\nTom   Brown     4\nKim   Clark     5\n";
         let askew = "            mpg cyl\n".to_owned() + &"Fiat 128    32.4   4\n".repeat(9);
-        for text in [&names, &tabs, prose, unnamed, &askew, &STATIONS[..120]] {
+        let counted = "a          1\n".to_owned() + &"x y        7\n".repeat(9);
+        for text in [&names, &tabs, prose, unnamed, &askew, &counted, &STATIONS[..120]] {
             let columns = open(text).map(|reader| reader.names().len());
             assert!(columns.is_err() || columns.is_ok_and(|columns| columns == 1), "{text}");
         }
