@@ -54,7 +54,7 @@ impl FileSource {
         Self { path: name.into(), open: Some(Arc::new(file)), sheet: None }
     }
 
-    /// Reads the sheet of that name, if the file is a workbook; else the first is read.
+    /// Reads the sheet of that name, if the file is a workbook; else the first that holds a table is read.
     pub fn sheet(mut self, name: impl Into<String>) -> Self {
         self.sheet = Some(name.into());
         self

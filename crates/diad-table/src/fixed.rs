@@ -53,7 +53,14 @@ pub(crate) fn places(start: &[u8], whole: bool) -> Option<Places> {
         cells.len() * 2 > rows.len()
             && cells.iter().filter(|cell| is_value(cell)).count() * 10 >= cells.len() * 9
     };
-    let is_table = places.len() > 1 && places.iter().any(measured);
+    // Where names stand over the space between two columns, these seem to be one, with wide gaps in their cells.
+    let torn = lines
+        .iter()
+        .any(|line| !is_rule(line) && places.iter().any(|place| cell(line, place).contains("  ")));
+    // Numbers above the columns count these, as where several tables follow each other.
+    let is_name = |place: &Range<usize>| number::written(&cut(names, place.clone()), false).is_none();
+    let is_named = places.iter().skip(1).any(is_name);
+    let is_table = places.len() > 1 && !torn && is_named && places.iter().any(measured);
     is_table.then_some(places)
 }
 
@@ -245,7 +252,9 @@ St. Louis       MO      466   57.0
         let tabs = STATIONS.replace("   ", "  \t");
         let prose = "Some text  that is\nwritten  in lines of\nany  length with 12\nand  34 in them\nto the  end 9\nof it  all\n";
         let unnamed = "name            x\nAda   King      1\nBob   Smith     2\nEve   Jones     3\nTom   Brown     4\nKim   Clark     5\n";
-        for text in [&names, &tabs, prose, unnamed, &STATIONS[..120]] {
+        let askew = "            mpg cyl\n".to_owned() + &"Fiat 128    32.4   4\n".repeat(9);
+        let counted = "a          1\n".to_owned() + &"x y        7\n".repeat(9);
+        for text in [&names, &tabs, prose, unnamed, &askew, &counted, &STATIONS[..120]] {
             let columns = open(text).map(|reader| reader.names().len());
             assert!(columns.is_err() || columns.is_ok_and(|columns| columns == 1), "{text}");
         }
@@ -254,7 +263,7 @@ St. Louis       MO      466   57.0
     #[test]
     fn a_later_line_that_is_not_so_is_an_error() {
         let many =
-            "name       n\n".to_owned() + &"a  b       1\n".repeat(600) + "longer    12\nmore than fits 1\n";
+            "name       n\n".to_owned() + &"a b        1\n".repeat(600) + "longer    12\nmore than fits 1\n";
         let mut reader = open(&many).unwrap();
         let mut failed = String::new();
         loop {

@@ -106,6 +106,19 @@ impl Notation {
         number.or_else(with_unit)
     }
 
+    /// Whether numbers have units behind them, beside signs of currencies and of per cent, or letters for thousands.
+    ///
+    /// ```
+    /// use diad_table::Notation;
+    ///
+    /// let has_unit = |after: &str| Notation { unit: Some([String::new(), after.into()]), ..Notation::default() }.has_unit();
+    /// assert_eq!(["kg", "/mo", "€", "CHF", "%", ""].map(has_unit), [true, true, false, false, false, false]);
+    /// ```
+    pub fn has_unit(&self) -> bool {
+        let unit = |after: &str| number::written(&format!("1 {after}"), false).is_none();
+        self.multiples || self.unit.as_ref().is_some_and(|[_, after]| !after.is_empty() && unit(after))
+    }
+
     /// A number as its column writes it, by its digits: with its unit.
     ///
     /// ```
@@ -115,6 +128,9 @@ impl Notation {
     /// assert_eq!(pounds.with_unit(-12.5, |number| number.to_string()), "-£12.5");
     /// let shares = Notation { unit: Some([String::new(), "%".into()]), ..Notation::default() };
     /// assert_eq!(shares.with_unit(0.25, |number| number.to_string()), "25%");
+    /// let weights = Notation { unit: Some([String::new(), "kg".into()]), ..Notation::default() };
+    /// assert_eq!(weights.with_unit(72.3, |number| number.to_string()), "72.3 kg");
+    /// assert_eq!(weights.number("72.3kg"), Some(72.3));
     /// ```
     pub fn with_unit(&self, number: f64, digits: impl Fn(f64) -> String) -> String {
         let Some([before, after]) = &self.unit else { return digits(number) };
@@ -123,7 +139,7 @@ impl Notation {
         }
         let (sign, size) = if number < 0.0 { ("-", digits(-number)) } else { ("", digits(number)) };
         let apart = |unit: &str| if unit.chars().any(char::is_alphabetic) { " " } else { "" };
-        let space = if after.is_empty() { "" } else { " " };
+        let space = if after.is_empty() || after.starts_with(['/', '"', '″', '′']) { "" } else { " " };
         format!("{sign}{before}{}{size}{space}{after}", apart(before))
     }
 

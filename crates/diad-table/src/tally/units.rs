@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::Tally;
 use super::stray::{Class, class_of};
-use super::{MOST_NUMBERS, Tally};
 use crate::{number, unit};
 
 /// Most different units of a column that are remembered.
@@ -128,7 +128,6 @@ impl Unit {
         let capital = self.name.len() == 1 && self.name.starts_with(|c: char| c.is_ascii_uppercase());
         let is_amount = self.numbers.currency * 2 > self.rows;
         let like_code = capital && self.attached * 2 > self.rows && !self.numbers.fractions && !is_amount;
-        debug_assert!(LEAST_NUMBERS < MOST_NUMBERS);
         !like_code && self.numbers.distinct.len() >= LEAST_NUMBERS
     }
 }

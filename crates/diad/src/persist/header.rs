@@ -20,7 +20,7 @@ pub const MAGIC: [u8; 8] = *b"DIAD\r\n\x1a\n";
 pub const VERSION: u32 = 2;
 /// What a header may require of its reader, by name: places in time, and times with one feature for their gaps; counts of categories,
 /// what is usual in groups, and values next to the ends; scores that calibrate, and what terms usually contribute; what is usual in
-/// segments; how times of a day, durations and multiples are written.
+/// segments; how times of a day, durations and numbers with units are written.
 const KNOWN: [&str; 5] = [TIMES, GROUPS, CALIBRATION, SEGMENTS, NOTATIONS];
 pub const TIMES: &str = "times";
 pub const GROUPS: &str = "groups";
