@@ -249,7 +249,7 @@ impl Clock {
     /// assert_eq!(Clock::Short.words(105.0), "1:45");
     /// ```
     pub fn words(self, seconds: f64) -> String {
-        if !(seconds.abs() < 1e12) {
+        if seconds.is_nan() || seconds.abs() >= 1e12 {
             return format!("{seconds} s");
         }
         let thousandths = (seconds.abs() * 1e3).round() as u64;
