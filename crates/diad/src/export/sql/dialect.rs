@@ -224,6 +224,23 @@ impl Dialect {
         format!("{least}({most}({number},{}),{})", end(low), end(high))
     }
 
+    /// Whether a product is not worked out where a factor is known to be nought. Engines that work on columns would work it out
+    /// and choose afterwards, and in PostgreSQL a choice takes as long as it saves.
+    pub(super) fn skips(self) -> bool {
+        self == Sqlite
+    }
+
+    /// A split as a number from 0 to 1, of half of what is cut to [-1, 1] elsewhere, where products are skipped. For most rows it
+    /// is an end.
+    pub(super) fn half_split(half: &str) -> String {
+        format!("iif({half}>-.5,iif({half}<.5,.5+{half}*sqrt(2-4*{half}*{half}),1),0)")
+    }
+
+    /// A product with a factor that may be nought, where it is then skipped.
+    pub(super) fn unless_nought(factor: &str, product: &str) -> String {
+        format!("iif({factor},{product},0)")
+    }
+
     /// A stage of the statement that is computed before the next one looks at it, so that no expression is repeated.
     pub(super) fn stage(self, name: &str, body: &str) -> String {
         match self {

@@ -121,6 +121,9 @@ impl Plan {
             self.check.rows_are,
             ascii(&self.inputs.iter().map(|input| &input.name).collect::<Vec<_>>())
         );
+        if dialect == Dialect::Postgres {
+            text += "-- SET jit = off; before it: compiling all these expressions takes minutes.\n";
+        }
         for (row, score) in self.check.rows.iter().zip(&self.check.scores) {
             text += &format!("-- check {{\"cells\":{},\"score\":{score}}}\n", ascii(row));
         }
@@ -380,7 +383,7 @@ impl<'a> Writer<'a> {
                 }
                 Ready::Tree(tree, splits) => {
                     let names: Vec<&str> = splits.iter().map(|&split| sheet.name(split)).collect();
-                    let made = functions::polynomial(tree, &names, self.errors[2]);
+                    let made = functions::polynomial(tree, &names, self.errors[2], self.dialect);
                     uses.extend(splits);
                     made
                 }
