@@ -1,6 +1,6 @@
 //! Where dialects of SQL differ.
 
-use super::sheet::exactly;
+use super::sheet::{decimal, exactly};
 use crate::{Error, Result};
 
 /// A dialect of SQL.
@@ -222,6 +222,11 @@ impl Dialect {
         // Whole numbers are short, and what is compared with them is none.
         let end = |end: f64| if end.abs() == 1.0 { end.to_string() } else { exactly(end) };
         format!("{least}({most}({number},{}),{})", end(low), end(high))
+    }
+
+    /// A floating-point number in as few characters as the dialect can. Elsewhere one without an exponent is of another kind.
+    pub(super) fn constant(self, number: String) -> String {
+        if self == Sqlite { decimal(number) } else { number }
     }
 
     /// Whether a product is not worked out where a factor is known to be nought. Engines that work on columns would work it out

@@ -57,7 +57,7 @@ impl Steps {
 /// A curve or a grid that is looked up: its numbers around a cell, and what becomes of them.
 pub struct Found<'a> {
     piece: Piece,
-    shares: Vec<Col>,
+    places: Vec<Place>,
     /// Where the second row of a grid begins.
     across: usize,
     /// Whether it has sides on which nodes share places.
@@ -87,8 +87,8 @@ pub fn look_up_curve<'a>(
     let start = place.cell.map_or("0", |cell| sheet.name(cell)).to_owned();
     let piece = sheet.add('g', stage, &uses, dialect.rows(&numbers, &[width], &start, 2));
     let ends = (curve.beyond != [0.0; 2]).then_some((curve, x));
-    let (piece, shares) = (Piece::Digits(piece, width), vec![place.share]);
-    Found { piece, shares, across: 0, steep: false, step, least, ends }
+    let (piece, places) = (Piece::Digits(piece, width), vec![place]);
+    Found { piece, places, across: 0, steep: false, step, least, ends }
 }
 
 /// Looks a grid of so many places across up, within `error`.
@@ -123,8 +123,7 @@ pub fn look_up_grid(
             Piece::Digits(sheet.add('g', stage, &uses, text), width)
         }
     };
-    let shares = places.map(|place| place.share).to_vec();
-    Found { piece, shares, across, steep, step, least, ends: None }
+    Found { piece, places: places.to_vec(), across, steep, step, least, ends: None }
 }
 
 impl Found<'_> {
@@ -134,7 +133,9 @@ impl Found<'_> {
             Piece::Digits(piece, _) => vec![piece],
             Piece::Codes(piece, palette, _) => vec![piece, palette],
         };
-        self.shares.iter().copied().chain(piece).chain(self.ends.map(|(_, x)| x)).collect()
+        (self.places.iter().flat_map(|place| [place.share, place.rest]).chain(piece))
+            .chain(self.ends.map(|(_, x)| x))
+            .collect()
     }
 
     /// Its value, as a number and something that is added.
@@ -145,18 +146,18 @@ impl Found<'_> {
                 dialect.coded(palette, sheet.name(*column), sheet.name(*piece), [index, self.across + 2])
             }
         };
-        let between = |share: Col, [low, high]: [String; 2]| {
-            let f = sheet.name(share);
+        let between = |place: Place, [low, high]: [String; 2]| {
+            let (f, rest) = (sheet.name(place.share), sheet.name(place.rest));
             match (dialect, self.steep) {
                 // Along a side of steps the share is nearly always 0.
-                (Dialect::Sqlite, true) => format!("((1-{f})*{low}+iif({f},{f}*{high},0))"),
-                _ => format!("((1-{f})*{low}+{f}*{high})"),
+                (Dialect::Sqlite, true) => format!("({rest}*{low}+iif({f},{f}*{high},0))"),
+                _ => format!("({rest}*{low}+{f}*{high})"),
             }
         };
-        let row = |start: usize, share: Col| between(share, [value(start), value(start + 1)]);
-        let inner = match self.shares[..] {
+        let row = |start: usize, place: Place| between(place, [value(start), value(start + 1)]);
+        let inner = match self.places[..] {
             [first, second] => between(first, [row(0, second), row(self.across, second)]),
-            _ => row(0, self.shares[0]),
+            _ => row(0, self.places[0]),
         };
         let mut text = format!("+{}*{inner}", number(self.step, STEP_DIGITS));
         if let Some((curve, x)) = self.ends {
@@ -188,10 +189,10 @@ pub fn splits(
     let parameters = tree.thresholds.iter().zip(&tree.steepness).enumerate();
     let made = parameters.map(|(k, (threshold, steepness))| {
         let x = cut(tree.features[k % 2]);
-        let threshold = minus(&within(*threshold, error / steepness.abs()));
+        let threshold = dialect.constant(within(*threshold, error / steepness.abs()));
         let scaled = |by: f64| {
-            let steepness = steepness * by;
-            format!("({}{threshold})*{}", sheet.name(x), within(steepness, error * steepness.abs()))
+            let steepness = dialect.constant(within(steepness * by, error * (steepness * by).abs()));
+            format!("({}{})*{steepness}", sheet.name(x), minus(&threshold))
         };
         if dialect.skips() {
             let text = scaled(0.5);
@@ -230,8 +231,8 @@ fn above_first(whole: &[i64], splits: &[&str], dialect: Dialect) -> String {
         (one, more) => {
             let one = if one == 0 { String::new() } else { one.to_string() };
             let text = format!("{last}*({})", (one + more).trim_start_matches('+'));
-            // Of a sum of two products, looking whether they matter takes as long as they do.
-            let worth = dialect.skips() && others.len() > 1;
+            // Of few products, looking whether they matter takes as long, or as many characters, as it saves.
+            let worth = dialect.skips() && others.len() > 2;
             let text = if worth { Dialect::unless_nought(last, &text) } else { text };
             format!("{before}+{text}")
         }
@@ -291,14 +292,14 @@ mod tests {
 
     #[test]
     fn a_split_that_is_nought_skips_its_products() {
-        let tree = Tree {
-            features: [0, 1],
-            thresholds: vec![0.0; 3],
-            steepness: vec![0.0; 3],
-            coefficients: vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-        };
-        let text = |dialect| polynomial(&tree, &["a", "b", "c"], 0.5, dialect).1;
-        assert_eq!(text(Dialect::Duckdb), "+1e0*(+c*(b*(1*a)))");
-        assert_eq!(text(Dialect::Sqlite), "+1e0*(+2*a+b*(2-4*a)+iif(c,c*(2-4*a+b*(-4+8*a)),0))");
+        let none = || vec![0.0; 4];
+        let mut coefficients = vec![0.0; 16];
+        coefficients[15] = 1.0;
+        let tree = Tree { features: [0, 1], thresholds: none(), steepness: none(), coefficients };
+        let text = |dialect| polynomial(&tree, &["a", "b", "c", "d"], 0.5, dialect).1;
+        assert_eq!(text(Dialect::Duckdb), "+1e0*(+d*(c*(b*(1*a))))");
+        let below = "-2*a+b*(-2+4*a)+c*(-2+4*a+b*(4-8*a))";
+        let inside = "-2+4*a+b*(4-8*a)+c*(4-8*a+b*(-8+16*a))";
+        assert_eq!(text(Dialect::Sqlite), format!("+1e0*({below}+iif(d,d*({inside}),0))"));
     }
 }

@@ -283,7 +283,7 @@ impl<'a> Writer<'a> {
         }
         places.find((&features.x, &cut), dialect, sheet);
         let sums = if apart { plan.terms.len() + 2 * BATCH } else { 100 };
-        let carried = kept + 2 * features.x.len() + features.odd.len() + 2 * places.len() + sums;
+        let carried = kept + 2 * features.x.len() + features.odd.len() + 3 * places.len() + sums;
         let most = dialect.most_columns();
         let Some(room) = most.checked_sub(carried).filter(|room| *room >= 100) else {
             let reason = format!(
