@@ -229,6 +229,12 @@ impl Dialect {
         if self == Sqlite { decimal(number) } else { number }
     }
 
+    /// A column with its name, without AS, which would be thousands of times the same.
+    pub(super) fn named(self, text: &str, name: &str) -> String {
+        let space = if self == Sqlite && text.ends_with(')') { "" } else { " " };
+        format!("{text}{space}{name}")
+    }
+
     /// Whether a product is not worked out where a factor is known to be nought. Engines that work on columns would work it out
     /// and choose afterwards, and in PostgreSQL a choice takes as long as it saves.
     pub(super) fn skips(self) -> bool {

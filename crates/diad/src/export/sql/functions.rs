@@ -141,7 +141,9 @@ impl Found<'_> {
     /// Its value, as a number and something that is added.
     pub fn text(&self, dialect: Dialect, sheet: &Sheet) -> (f64, String) {
         let value = |index: usize| match &self.piece {
-            Piece::Digits(piece, width) => dialect.factor(sheet.name(*piece), *width, index),
+            Piece::Digits(piece, width) => {
+                dialect.factor(sheet.name(*piece), *width, [index, self.across + 2])
+            }
             Piece::Codes(piece, column, palette) => {
                 dialect.coded(palette, sheet.name(*column), sheet.name(*piece), [index, self.across + 2])
             }

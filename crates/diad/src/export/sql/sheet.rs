@@ -81,22 +81,21 @@ impl Sheet {
         for stage in (1..=last).rev() {
             let from = if stage == 1 { table.to_owned() } else { format!("d{}", stage - 1) };
             let mut before = BTreeSet::new();
-            let list: Vec<String> = (needed.iter())
+            let list: Vec<(bool, String)> = (needed.iter())
                 .map(|&column| {
                     let Made { name, text, uses, stage: own } = &self.columns[column];
                     if *own == stage {
                         before.extend(uses.iter().copied());
-                        // Without AS, which would be thousands of times the same.
-                        return format!("{text} {name}");
+                        return (true, dialect.named(text, name));
                     }
                     before.insert(column);
-                    name.clone()
+                    (false, name.clone())
                 })
                 .collect();
             let mut body = String::from("SELECT ");
-            for (index, text) in list.iter().enumerate() {
+            for (index, (made, text)) in list.iter().enumerate() {
                 // What is only passed on goes on in the same line.
-                let separator = match text.contains(' ') {
+                let separator = match made {
                     _ if index == 0 => "",
                     true => ",\n",
                     false => ",",
