@@ -23,7 +23,9 @@ Commands:
   test      Run every check: formatting, lints, tests, documentation and its examples, and the Python package
   python    Build the Python package into a new virtual environment and test it there, and exports in other programs
   engines   Test the Python package in Spark, on a cluster of this machine, and in DuckDB, and the crate for DataFusion;
-            needs Java and, for DataFusion, the Rust of its Cargo.toml
+            needs Java and, for DataFusion, the Rust of its Cargo.toml; with --no-datafusion, without that crate, which
+            takes many minutes to build; with --rows N, compare the exports of six models with `diad score` over N rows
+            in DuckDB, SQLite, PostgreSQL, Spark and onnxruntime instead, going on where an earlier run was ended
   wheel     Build the Python package as it is published, and test it without Rust; with --no-test, build only
   site      Build the documentation as a web site in target/site/html, and check its links
   settings  Write docs/settings.md and the arguments of the Python package from the declared settings
@@ -55,7 +57,7 @@ fn main() -> ExitCode {
         }
         Some("test") => test(),
         Some("python") => python::run(),
-        Some("engines") => python::engines(),
+        Some("engines") => python::engines(&env::args().skip(2).collect::<Vec<_>>()),
         Some("wheel") => wheel::run(&env::args().skip(2).collect::<Vec<_>>()),
         Some("site") => site::run(),
         Some("settings") => settings(),

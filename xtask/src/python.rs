@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::{build_diad, cargo, check, find, install_packages, root, target};
 
@@ -133,16 +133,46 @@ pub fn run() -> Result<()> {
     environment.test_in("tests/exports", &target().join("debug/diad"), &[])
 }
 
-/// Builds, and tests in Spark, DuckDB and DataFusion.
-pub fn engines() -> Result<()> {
-    if find("java").is_none() {
-        install_packages("the tests in Spark", &["openjdk-17-jre-headless"])?;
-    }
+/// Builds, and tests in Spark, DuckDB and DataFusion; or compares exports over many rows.
+pub fn engines(options: &[String]) -> Result<()> {
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let with_datafusion = match options[..] {
+        [] => true,
+        ["--no-datafusion"] => false,
+        ["--rows", rows] => return exports(rows),
+        _ => bail!("cargo xtask engines takes --no-datafusion or --rows N"),
+    };
+    find_java()?;
     let (environment, command) = (install("engines", &ENGINES)?, target().join("debug/diad"));
     let tests = ["tests/test_duckdb.py", "tests/test_spark.py", "tests/test_cluster.py"];
     environment.test(&command, &[&["-m", "cluster or not cluster"], &tests[..]].concat())?;
     environment.test_in("tests/exports", &command, &["-k", "spark"])?;
-    datafusion(&command)
+    if with_datafusion { datafusion(&command) } else { Ok(()) }
+}
+
+/// Compares exports with `diad score` over so many rows, in every engine. What is compared already stays so while the model and
+/// its export are the same.
+fn exports(rows: &str) -> Result<()> {
+    rows.parse::<usize>().with_context(|| format!("--rows {rows} is no number of rows"))?;
+    find_java()?;
+    if find("initdb").is_none() && !Path::new("/usr/lib/postgresql").exists() {
+        install_packages("exports in PostgreSQL", &["postgresql"])?;
+    }
+    check(cargo().args(["build", "--release", "-p", "diad-cli"]), "the build of diad")?;
+    let environment = Environment::new(&target().join("exports"))?;
+    environment.install(&ENGINES)?;
+    let mut parity = environment.command("python");
+    parity.arg(root().join("crates/diad-bench/python/exports.py")).arg("parity");
+    parity.arg("--diad").arg(target().join("release/diad"));
+    parity.args(["--rows", rows, "--all-engines", "--results"]).arg(target().join("exports.jsonl"));
+    check(&mut parity, "exports.py parity")
+}
+
+fn find_java() -> Result<()> {
+    match find("java") {
+        Some(_) => Ok(()),
+        None => install_packages("the tests in Spark", &["openjdk-17-jre-headless"]),
+    }
 }
 
 /// Tests the crate for DataFusion with a `diad` command. It is a workspace of its own, which only this builds: DataFusion takes

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 import diad
 import diad.duckdb
 import diad.spark
+from processor import processor_seconds
 
 QUICK = {"steps": 300, "trees": 60}
 
@@ -144,22 +145,6 @@ def parity(args):
 def same(found, expected):
     """Whether numbers are equal to the last bit."""
     return np.asarray(found, dtype=np.float64).tobytes() == expected.tobytes()
-
-
-def processor_seconds():
-    """What this process and all that it started have used of processors so far (on Linux)."""
-    parents, used = {}, {}
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        # From proc(5): the parent, and the times of itself and of children that are gone.
-        parents[int(folder.name)], used[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    own = {os.getpid()}
-    while more := {process for process, parent in parents.items() if parent in own} - own:
-        own |= more
-    return sum(used[process] for process in own if process in used) / os.sysconf("SC_CLK_TCK")
 
 
 def best(works, runs):

@@ -1,6 +1,6 @@
 //! Where dialects of SQL differ.
 
-use super::sheet::exactly;
+use super::sheet::{decimal, exactly};
 use crate::{Error, Result};
 
 /// A dialect of SQL.
@@ -222,6 +222,34 @@ impl Dialect {
         // Whole numbers are short, and what is compared with them is none.
         let end = |end: f64| if end.abs() == 1.0 { end.to_string() } else { exactly(end) };
         format!("{least}({most}({number},{}),{})", end(low), end(high))
+    }
+
+    /// A floating-point number in as few characters as the dialect can. Elsewhere one without an exponent is of another kind.
+    pub(super) fn constant(self, number: String) -> String {
+        if self == Sqlite { decimal(number) } else { number }
+    }
+
+    /// A column with its name, without AS, which would be thousands of times the same.
+    pub(super) fn named(self, text: &str, name: &str) -> String {
+        let space = if self == Sqlite && text.ends_with(')') { "" } else { " " };
+        format!("{text}{space}{name}")
+    }
+
+    /// Whether a product is not worked out where a factor is known to be nought. Engines that work on columns would work it out
+    /// and choose afterwards, and in PostgreSQL a choice takes as long as it saves.
+    pub(super) fn skips(self) -> bool {
+        self == Sqlite
+    }
+
+    /// A split as a number from 0 to 1, of half of what is cut to [-1, 1] elsewhere, where products are skipped. For most rows it
+    /// is an end.
+    pub(super) fn half_split(half: &str) -> String {
+        format!("iif({half}>-.5,iif({half}<.5,.5+{half}*sqrt(2-4*{half}*{half}),1),0)")
+    }
+
+    /// A product with a factor that may be nought, where it is then skipped.
+    pub(super) fn unless_nought(factor: &str, product: &str) -> String {
+        format!("iif({factor},{product},0)")
     }
 
     /// A stage of the statement that is computed before the next one looks at it, so that no expression is repeated.

@@ -57,7 +57,7 @@ impl Steps {
 /// A curve or a grid that is looked up: its numbers around a cell, and what becomes of them.
 pub struct Found<'a> {
     piece: Piece,
-    shares: Vec<Col>,
+    places: Vec<Place>,
     /// Where the second row of a grid begins.
     across: usize,
     /// Whether it has sides on which nodes share places.
@@ -87,8 +87,8 @@ pub fn look_up_curve<'a>(
     let start = place.cell.map_or("0", |cell| sheet.name(cell)).to_owned();
     let piece = sheet.add('g', stage, &uses, dialect.rows(&numbers, &[width], &start, 2));
     let ends = (curve.beyond != [0.0; 2]).then_some((curve, x));
-    let (piece, shares) = (Piece::Digits(piece, width), vec![place.share]);
-    Found { piece, shares, across: 0, steep: false, step, least, ends }
+    let (piece, places) = (Piece::Digits(piece, width), vec![place]);
+    Found { piece, places, across: 0, steep: false, step, least, ends }
 }
 
 /// Looks a grid of so many places across up, within `error`.
@@ -123,8 +123,7 @@ pub fn look_up_grid(
             Piece::Digits(sheet.add('g', stage, &uses, text), width)
         }
     };
-    let shares = places.map(|place| place.share).to_vec();
-    Found { piece, shares, across, steep, step, least, ends: None }
+    Found { piece, places: places.to_vec(), across, steep, step, least, ends: None }
 }
 
 impl Found<'_> {
@@ -134,29 +133,33 @@ impl Found<'_> {
             Piece::Digits(piece, _) => vec![piece],
             Piece::Codes(piece, palette, _) => vec![piece, palette],
         };
-        self.shares.iter().copied().chain(piece).chain(self.ends.map(|(_, x)| x)).collect()
+        (self.places.iter().flat_map(|place| [place.share, place.rest]).chain(piece))
+            .chain(self.ends.map(|(_, x)| x))
+            .collect()
     }
 
     /// Its value, as a number and something that is added.
     pub fn text(&self, dialect: Dialect, sheet: &Sheet) -> (f64, String) {
         let value = |index: usize| match &self.piece {
-            Piece::Digits(piece, width) => dialect.factor(sheet.name(*piece), *width, index),
+            Piece::Digits(piece, width) => {
+                dialect.factor(sheet.name(*piece), *width, [index, self.across + 2])
+            }
             Piece::Codes(piece, column, palette) => {
                 dialect.coded(palette, sheet.name(*column), sheet.name(*piece), [index, self.across + 2])
             }
         };
-        let between = |share: Col, [low, high]: [String; 2]| {
-            let f = sheet.name(share);
+        let between = |place: Place, [low, high]: [String; 2]| {
+            let (f, rest) = (sheet.name(place.share), sheet.name(place.rest));
             match (dialect, self.steep) {
                 // Along a side of steps the share is nearly always 0.
-                (Dialect::Sqlite, true) => format!("((1-{f})*{low}+iif({f},{f}*{high},0))"),
-                _ => format!("((1-{f})*{low}+{f}*{high})"),
+                (Dialect::Sqlite, true) => format!("({rest}*{low}+iif({f},{f}*{high},0))"),
+                _ => format!("({rest}*{low}+{f}*{high})"),
             }
         };
-        let row = |start: usize, share: Col| between(share, [value(start), value(start + 1)]);
-        let inner = match self.shares[..] {
+        let row = |start: usize, place: Place| between(place, [value(start), value(start + 1)]);
+        let inner = match self.places[..] {
             [first, second] => between(first, [row(0, second), row(self.across, second)]),
-            _ => row(0, self.shares[0]),
+            _ => row(0, self.places[0]),
         };
         let mut text = format!("+{}*{inner}", number(self.step, STEP_DIGITS));
         if let Some((curve, x)) = self.ends {
@@ -188,9 +191,19 @@ pub fn splits(
     let parameters = tree.thresholds.iter().zip(&tree.steepness).enumerate();
     let made = parameters.map(|(k, (threshold, steepness))| {
         let x = cut(tree.features[k % 2]);
-        let threshold = minus(&within(*threshold, error / steepness.abs()));
-        let text = format!("({}{threshold})*{}", sheet.name(x), within(*steepness, error * steepness.abs()));
-        let z = sheet.add('z', stage, &[x], dialect.within(&text, [-1.0, 1.0]));
+        let threshold = dialect.constant(within(*threshold, error / steepness.abs()));
+        let scaled = |by: f64| {
+            let steepness = dialect.constant(within(steepness * by, error * (steepness * by).abs()));
+            format!("({}{})*{steepness}", sheet.name(x), minus(&threshold))
+        };
+        if dialect.skips() {
+            let text = scaled(0.5);
+            let half = sheet.add('z', stage, &[x], text);
+            let text = Dialect::half_split(sheet.name(half));
+            return sheet.add('a', stage + 1, &[half], text);
+        }
+        let z = dialect.within(&scaled(1.0), [-1.0, 1.0]);
+        let z = sheet.add('z', stage, &[x], z);
         let name = sheet.name(z);
         let text = format!("{name}*sqrt(2-{name}*{name})");
         sheet.add('a', stage + 1, &[z], text)
@@ -199,24 +212,47 @@ pub fn splits(
 }
 
 /// The polynomial of a tree, as a number and something that is added, with coefficients within `error`.
-pub fn polynomial(tree: &Tree, splits: &[&str], error: f64) -> (f64, String) {
+pub fn polynomial(tree: &Tree, splits: &[&str], error: f64, dialect: Dialect) -> (f64, String) {
     let step = number(2.0 * error, 2).parse::<f64>().unwrap_or(error);
-    let whole: Vec<i64> = tree.coefficients.iter().map(|c| (c / step).round() as i64).collect();
-    // What is added to the first coefficient of some, if it is not nothing.
-    fn rest(whole: &[i64], splits: &[&str]) -> String {
-        let [others @ .., last] = splits else { return String::new() };
-        let (without, with) = whole.split_at(whole.len() / 2);
-        let (before, inside) = (rest(without, others), rest(with, others));
-        match (with[0], inside.as_str()) {
-            (0, "") => before,
-            (one, "") => format!("{before}{one:+}*{last}"),
-            (0, more) => format!("{before}+{last}*({})", more.trim_start_matches('+')),
-            (one, more) => format!("{before}+{last}*({one}{more})"),
-        }
-    }
-    let text = rest(&whole, splits);
+    let coefficients =
+        if dialect.skips() { of_halves(&tree.coefficients) } else { tree.coefficients.clone() };
+    let whole: Vec<i64> = coefficients.iter().map(|c| (c / step).round() as i64).collect();
+    let text = above_first(&whole, splits, dialect);
     let text = if text.is_empty() { text } else { format!("+{}*({})", number(step, 2), &text) };
     (whole[0] as f64 * step, text)
+}
+
+/// What is added to the first coefficient of some, if it is not nothing.
+fn above_first(whole: &[i64], splits: &[&str], dialect: Dialect) -> String {
+    let [others @ .., last] = splits else { return String::new() };
+    let (without, with) = whole.split_at(whole.len() / 2);
+    let (before, inside) = (above_first(without, others, dialect), above_first(with, others, dialect));
+    match (with[0], inside.as_str()) {
+        (0, "") => before,
+        (one, "") => format!("{before}{one:+}*{last}"),
+        (one, more) => {
+            let one = if one == 0 { String::new() } else { one.to_string() };
+            let text = format!("{last}*({})", (one + more).trim_start_matches('+'));
+            // Of few products, looking whether they matter takes as long, or as many characters, as it saves.
+            let worth = dialect.skips() && others.len() > 2;
+            let text = if worth { Dialect::unless_nought(last, &text) } else { text };
+            format!("{before}+{text}")
+        }
+    }
+}
+
+/// Coefficients of products of splits that go from 0 to 1, of those of products of splits that go from -1 to 1.
+fn of_halves(coefficients: &[f64]) -> Vec<f64> {
+    let mut made = coefficients.to_vec();
+    let mut bit = 1;
+    while bit < made.len() {
+        for set in (0..made.len()).filter(|set| set & bit != 0) {
+            made[set ^ bit] -= made[set];
+            made[set] *= 2.0;
+        }
+        bit *= 2;
+    }
+    made
 }
 
 #[cfg(test)]
@@ -230,10 +266,42 @@ mod tests {
             let coefficients = coefficients.to_vec();
             Tree { features: [0, 1], thresholds: none(), steepness: none(), coefficients }
         };
-        let text = |coefficients: &[f64]| polynomial(&tree(coefficients), &["a", "b"], 0.5).1;
+        let text =
+            |coefficients: &[f64]| polynomial(&tree(coefficients), &["a", "b"], 0.5, Dialect::Duckdb).1;
         assert_eq!(text(&[5.0, -2.0, 3.0, 4.0]), "+1e0*(-2*a+b*(3+4*a))");
         assert_eq!(text(&[5.0, 0.0, 0.0, -4.0]), "+1e0*(+b*(-4*a))");
         assert_eq!(text(&[5.0, 0.0, 7.0, 0.0]), "+1e0*(+7*b)");
         assert_eq!(text(&[5.0, 0.1, 0.2, 0.0]), "");
+    }
+
+    #[test]
+    fn splits_from_0_to_1_make_the_same_polynomial() {
+        let value = |coefficients: &[f64], splits: &[f64]| -> f64 {
+            let product = |set: usize| {
+                let inside = splits.iter().enumerate().filter(|(k, _)| set >> k & 1 == 1);
+                inside.map(|(_, split)| split).product::<f64>()
+            };
+            coefficients.iter().enumerate().map(|(set, c)| c * product(set)).sum()
+        };
+        let coefficients: Vec<f64> = (0..16).map(|k| (f64::from(k) * 1.7).sin()).collect();
+        for k in 0..50 {
+            let splits: Vec<f64> = (0..4).map(|j| (f64::from(k * 4 + j) * 0.9).sin()).collect();
+            let halves: Vec<f64> = splits.iter().map(|a| (a + 1.0) / 2.0).collect();
+            let (one, other) = (value(&coefficients, &splits), value(&of_halves(&coefficients), &halves));
+            assert!((one - other).abs() < 1e-12, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_split_that_is_nought_skips_its_products() {
+        let none = || vec![0.0; 4];
+        let mut coefficients = vec![0.0; 16];
+        coefficients[15] = 1.0;
+        let tree = Tree { features: [0, 1], thresholds: none(), steepness: none(), coefficients };
+        let text = |dialect| polynomial(&tree, &["a", "b", "c", "d"], 0.5, dialect).1;
+        assert_eq!(text(Dialect::Duckdb), "+1e0*(+d*(c*(b*(1*a))))");
+        let below = "-2*a+b*(-2+4*a)+c*(-2+4*a+b*(4-8*a))";
+        let inside = "-2+4*a+b*(4-8*a)+c*(4-8*a+b*(-8+16*a))";
+        assert_eq!(text(Dialect::Sqlite), format!("+1e0*({below}+iif(d,d*({inside}),0))"));
     }
 }

@@ -121,6 +121,9 @@ impl Plan {
             self.check.rows_are,
             ascii(&self.inputs.iter().map(|input| &input.name).collect::<Vec<_>>())
         );
+        if dialect == Dialect::Postgres {
+            text += "-- SET jit = off; before it: compiling all these expressions takes minutes.\n";
+        }
         for (row, score) in self.check.rows.iter().zip(&self.check.scores) {
             text += &format!("-- check {{\"cells\":{},\"score\":{score}}}\n", ascii(row));
         }
@@ -280,7 +283,7 @@ impl<'a> Writer<'a> {
         }
         places.find((&features.x, &cut), dialect, sheet);
         let sums = if apart { plan.terms.len() + 2 * BATCH } else { 100 };
-        let carried = kept + 2 * features.x.len() + features.odd.len() + 2 * places.len() + sums;
+        let carried = kept + 2 * features.x.len() + features.odd.len() + 3 * places.len() + sums;
         let most = dialect.most_columns();
         let Some(room) = most.checked_sub(carried).filter(|room| *room >= 100) else {
             let reason = format!(
@@ -380,7 +383,7 @@ impl<'a> Writer<'a> {
                 }
                 Ready::Tree(tree, splits) => {
                     let names: Vec<&str> = splits.iter().map(|&split| sheet.name(split)).collect();
-                    let made = functions::polynomial(tree, &names, self.errors[2]);
+                    let made = functions::polynomial(tree, &names, self.errors[2], self.dialect);
                     uses.extend(splits);
                     made
                 }

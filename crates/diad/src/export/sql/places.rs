@@ -15,11 +15,19 @@ const FEW_NODES: f64 = 4.0;
 /// What a comparison weighs against characters, in time and in length.
 const COMPARISON: usize = 50;
 
-/// Where a feature is: the cell, if there are several, and the share of the next node.
+/// Where a feature is: the cell, if there are several, the share of the next node, and that of the one before.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     pub cell: Option<Col>,
     pub share: Col,
+    pub rest: Col,
+}
+
+impl Place {
+    fn of(cell: Option<Col>, share: Col, sheet: &mut Sheet) -> Self {
+        let rest = format!("1-{}", sheet.name(share));
+        Self { cell, share, rest: sheet.add('l', 1, &[share], rest) }
+    }
 }
 
 /// Nodes along a feature.
@@ -146,7 +154,8 @@ fn find(nodes: &Nodes, (x, cut): (Col, Col), dialect: Dialect, sheet: &mut Sheet
     };
     if last == 1 {
         let text = format!("{from_low}/{}", exactly(nodes.at[1] - nodes.at[0]));
-        return Place { cell: None, share: sheet.add('f', 1, &[x], text) };
+        let share = sheet.add('f', 1, &[x], text);
+        return Place::of(None, share, sheet);
     }
     let scaled = sheet.add('u', 1, &[x], format!("{from_low}*{}", number(scale, 17)));
     let cost = |count: usize| {
@@ -197,7 +206,8 @@ fn find(nodes: &Nodes, (x, cut): (Col, Col), dialect: Dialect, sheet: &mut Sheet
     };
     let uses = if nodes.places.is_some() { vec![two] } else { uses.into_iter().chain([step]).collect() };
     let cell = sheet.add('i', 1, &uses, cell);
-    Place { cell: Some(cell), share: sheet.add('f', 1, &[scaled, two], share) }
+    let share = sheet.add('f', 1, &[scaled, two], share);
+    Place::of(Some(cell), share, sheet)
 }
 
 #[cfg(test)]

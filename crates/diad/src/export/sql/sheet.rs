@@ -7,6 +7,9 @@ use super::dialect::Dialect;
 /// A column of the sheet.
 pub type Col = usize;
 
+/// Letters that take over from others where a name would have more than three characters.
+const SPARE: [(char, char); 3] = [('z', 'y'), ('a', 'w'), ('g', 'm')];
+
 /// Columns in the making.
 #[derive(Debug, Default)]
 pub struct Sheet {
@@ -45,6 +48,10 @@ impl Sheet {
                     break;
                 }
             }
+            let spare = SPARE.iter().find(|(full, _)| *full == letter && name.len() > 2);
+            if let Some((_, spare)) = spare {
+                return self.free_name(*spare);
+            }
             if name.iter().any(char::is_ascii_digit) {
                 return std::iter::once(letter).chain(name.into_iter().rev()).collect();
             }
@@ -74,22 +81,21 @@ impl Sheet {
         for stage in (1..=last).rev() {
             let from = if stage == 1 { table.to_owned() } else { format!("d{}", stage - 1) };
             let mut before = BTreeSet::new();
-            let list: Vec<String> = (needed.iter())
+            let list: Vec<(bool, String)> = (needed.iter())
                 .map(|&column| {
                     let Made { name, text, uses, stage: own } = &self.columns[column];
                     if *own == stage {
                         before.extend(uses.iter().copied());
-                        // Without AS, which would be thousands of times the same.
-                        return format!("{text} {name}");
+                        return (true, dialect.named(text, name));
                     }
                     before.insert(column);
-                    name.clone()
+                    (false, name.clone())
                 })
                 .collect();
             let mut body = String::from("SELECT ");
-            for (index, text) in list.iter().enumerate() {
+            for (index, (made, text)) in list.iter().enumerate() {
                 // What is only passed on goes on in the same line.
-                let separator = match text.contains(' ') {
+                let separator = match made {
                     _ if index == 0 => "",
                     true => ",\n",
                     false => ",",
@@ -139,6 +145,19 @@ fn short(text: &str) -> String {
     if digits.is_empty() { "0e0".to_owned() } else { format!("{sign}{digits}e{exponent}") }
 }
 
+/// `123e-2` as `1.23` and `5e0` as `5.`, where that is shorter.
+pub fn decimal(text: String) -> String {
+    let (sign, size) = text.strip_prefix('-').map_or(("", &text[..]), |size| ("-", size));
+    let Some((digits, exponent)) = size.split_once('e') else { return text };
+    let places =
+        exponent.parse::<i32>().ok().filter(|exponent| *exponent <= 0).map(|e| e.unsigned_abs() as usize);
+    let Some(places) = places else { return text };
+    let digits = format!("{digits:0>places$}");
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    let decimal = format!("{sign}{whole}.{fraction}");
+    if decimal.len() < text.len() { decimal } else { text }
+}
+
 /// A number as something that is added.
 pub fn plus(number: &str) -> String {
     if number.starts_with('-') { number.to_owned() } else { format!("+{number}") }
@@ -157,6 +176,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_are_short_and_no_two_are_the_same() {
+        let mut sheet = Sheet::default();
+        let names: Vec<String> = (0..1180).map(|_| sheet.free_name('a')).collect();
+        assert!(names.iter().all(|name| name.len() <= 3 && name.chars().any(|c| c.is_ascii_digit())));
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), 1180);
+    }
+
+    #[test]
     fn numbers_are_short_and_floating_point() {
         assert_eq!(number(0.000_012_300_4, 3), "123e-7");
         assert_eq!(number(-5.0, 9), "-5e0");
@@ -165,6 +192,15 @@ mod tests {
         assert_eq!(within(0.123_456_789, 1e-4), "1235e-4");
         assert_eq!(within(0.000_01, 1e-4), "0e0");
         assert_eq!(minus("-5e0"), "+5e0");
+        for (long, short) in [
+            ("461631e-6", ".461631"),
+            ("-4548e-3", "-4.548"),
+            ("5e0", "5."),
+            ("12e-6", "12e-6"),
+            ("5e3", "5e3"),
+        ] {
+            assert_eq!(decimal(long.to_owned()), short);
+        }
         for value in [1.7976931348623157e308, 5e-324, -0.1, 12345.678] {
             assert_eq!(exactly(value).parse::<f64>().unwrap(), value);
         }

@@ -69,9 +69,10 @@ impl Dialect {
         }
     }
 
-    /// The same where it is multiplied by a floating-point number.
-    pub fn factor(self, piece: &str, width: usize, row: usize) -> String {
+    /// That of a piece of so many rows with one number each, where it is multiplied by a floating-point number.
+    pub fn factor(self, piece: &str, width: usize, [row, count]: [usize; 2]) -> String {
         match self {
+            Sqlite if row + 1 == count => format!("substr({piece},{})", row * width + 1),
             Tsql => self.part_of_text(piece, &(row * width + 1).to_string(), width),
             _ => self.field(piece, &[width], (row, 0)),
         }
@@ -110,7 +111,7 @@ impl Dialect {
         let (from, length) = (place(start, width), count * width);
         match self {
             // Of bytes, a piece is found without counting the characters before it.
-            Sqlite => format!("substr(CAST('{text}' AS BLOB),{from},{length})"),
+            Sqlite => format!("substr(CAST('{text}'AS BLOB),{from},{length})"),
             _ => self.part_of_text(&format!("'{text}'"), &from, length),
         }
     }
@@ -235,7 +236,7 @@ mod tests {
         let (widths, rows) = ([1, 2], |dialect: Dialect| dialect.rows(&numbers, &[1, 2], "i1", 2));
         assert_eq!(rows(Duckdb), "substr('120340',i1*3+1,6)");
         assert_eq!(rows(Postgres), "('{1,20,3,40}'::int[])[(i1)*2+1:(i1)*2+4]");
-        assert_eq!(rows(Sqlite), "substr(CAST('120340' AS BLOB),i1*3+1,6)");
+        assert_eq!(rows(Sqlite), "substr(CAST('120340'AS BLOB),i1*3+1,6)");
         assert_eq!(Duckdb.field("p", &widths, (1, 1)), "substr(p,5,2)::INT");
         assert_eq!(Postgres.field("p", &widths, (1, 1)), "p[4]");
         assert_eq!(Tsql.rows_again("p", &widths, "j1", 2), "SUBSTRING(p,j1*3+1,6)");
