@@ -257,7 +257,12 @@ impl Clock {
         let sign = if seconds < 0.0 && thousandths > 0 { "-" } else { "" };
         let days = if self == Self::Seconds && sign.is_empty() { whole / 86_400 } else { 0 };
         if days >= MANY_DAYS {
-            return format!("{days} days {}", self.words((seconds - (days * 86_400) as f64).max(0.0)));
+            let rest = (seconds - (days * 86_400) as f64).max(0.0);
+            return if rest == 0.0 {
+                format!("{days} days")
+            } else {
+                format!("{days} days {}", self.words(rest))
+            };
         }
         let (hours, minutes, second) = (whole / 3600, whole / 60 % 60, whole % 60);
         let mut text = match self {
@@ -358,7 +363,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_what_they_say() {
-        for seconds in [0.0, 59.0, 60.0, 3599.25, 3600.0, 86_399.0, 360_000.0, -61.5] {
+        for seconds in [0.0, 59.0, 60.0, 3599.25, 3600.0, 86_399.0, 259_200.0, 360_000.0, -61.5] {
             for clock in [Clock::Minutes, Clock::Seconds, Clock::Short] {
                 let words = clock.words(seconds);
                 assert_eq!(read(&words).map(|shown| shown.by(clock)), Some(seconds), "{words}");

@@ -335,7 +335,7 @@ mod tests {
         );
         assert_eq!(
             says(1, 24_011.0),
-            "lasted = 06:40:11, the largest of 600 rows, far above nearly all rows: 00:05:07 to 00:19:50"
+            "lasted = 06:40:11, the largest of 600 rows, far above nearly all rows: 00:05:07 to 00:19:52"
         );
         assert_eq!(says(1, 400_000.0), "lasted = 4 days 15:06:40, 17 times the largest of 600 rows");
         let reasons = explainer.reasons(&trips(), 2).unwrap();
