@@ -144,7 +144,9 @@ fn said(remark: Remark, comma: bool, option: &dyn Fn(&str) -> String) -> Option<
         }
         Remark::Zone => "times with a zone, in UTC".into(),
         Remark::Truths => "truth values".into(),
-        Remark::Clock => "a number of seconds to the model".into(),
+        Remark::Clock => {
+            format!("a number of seconds to the model; to take them as categories: {}", option("--categorical"))
+        }
         _ => return None,
     })
 }

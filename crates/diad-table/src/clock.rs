@@ -49,6 +49,8 @@ pub(crate) enum Form {
     Two,
     /// Two numbers that cannot be the time of a day, such as 45:30 or 1:45.2.
     Short,
+    /// Before or after noon.
+    Half,
     Other,
 }
 
@@ -143,6 +145,10 @@ fn with_colons(text: &str, negative: bool) -> Option<Shown> {
         }
         None => (None, rest),
     };
+    // 2022:05:04, as cameras write dates.
+    if first > 999 && (1..=12).contains(&second) && third.is_some_and(|third| (1..=31).contains(&third)) {
+        return None;
+    }
     let (fraction, rest) = fraction(rest)?;
     let hour = match half_of_day(rest)? {
         None => first,
@@ -162,13 +168,17 @@ fn with_colons(text: &str, negative: bool) -> Option<Shown> {
         return None;
     }
     let short = Span { whole: first * 60 + second, fraction };
-    let is_short = fraction > 0 || (first > 23 && rest.is_empty());
+    let is_short = fraction > 0 || (first, second) > (24, 0) && rest.is_empty();
     let long = if fraction > 0 { short } else { Span { whole: hour * 3600 + second * 60, fraction: 0 } };
     Some(Shown {
         seconds: long.seconds(negative),
         short: rest.is_empty().then(|| short.seconds(negative)),
         sure: true,
-        form: if is_short { Form::Short } else { Form::Two },
+        form: match rest.is_empty() {
+            false => Form::Half,
+            true if is_short => Form::Short,
+            true => Form::Two,
+        },
     })
 }
 
@@ -342,6 +352,7 @@ mod tests {
             "1:30 noon",
             "2024-01-01",
             "1d 1d",
+            "2022:05:04",
             "30m 1h",
             "5 apples",
             "P",

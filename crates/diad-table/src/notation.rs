@@ -75,13 +75,15 @@ impl Notation {
         if is_missing(cell) {
             return Some(f64::NAN);
         }
+        if let Some(clock) = self.clock {
+            // Numbers are seconds, as of typed columns; a moment is one of the day that stands for none.
+            let shown = clock::read(cell).map(|shown| shown.by(clock));
+            let moment = || moment::iso(cell.as_bytes()).filter(|moment| (0.0..86_400.0).contains(moment));
+            let seconds = shown.or_else(|| cell.parse().ok()).or_else(moment);
+            return seconds.or_else(|| self.stray.then_some(f64::NAN));
+        }
         if let Some(number) = self.present_number(cell) {
             return Some(number);
-        }
-        if let Some(clock) = self.clock
-            && let Some(shown) = clock::read(cell)
-        {
-            return Some(shown.by(clock));
         }
         // A column of truth values may have been one of noughts and ones.
         match truth(cell) {

@@ -294,7 +294,7 @@ fn kept_cells_are_written_as_they_stand() {
     }
     folder.write("german.csv", &text);
     folder.diad(&["fit", "german.csv", "-o", "g.diad", "--steps", "10", "--trees", "4"]).succeeds();
-    let requires = b"\"units\"";
+    let requires = b"\"notations\"";
     assert!(folder.read("g.diad").windows(requires.len()).any(|bytes| bytes == requires));
     let plain = folder.diad(&["score", "g.diad", "german.csv", "-o", "-"]).succeeds();
     text.push_str("many;soon;perhaps;12 stone\n;;;\nNA;31.02.2024;no;51.50 kg\n");

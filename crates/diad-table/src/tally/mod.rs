@@ -83,6 +83,8 @@ struct Clocks {
     long: u64,
     /// Those of two numbers that cannot be hours and minutes of a day.
     short: u64,
+    /// Those before or after noon.
+    half: u64,
     /// Times of typed columns that are within a day of no date.
     typed: u64,
 }
@@ -265,6 +267,7 @@ impl Tally {
                 }
                 Form::Two => {}
                 Form::Short => self.clocks.short += rows,
+                Form::Half => self.clocks.half += rows,
                 Form::Other => self.clocks.long += rows,
             }
             self.clocks.sure += rows;

@@ -99,6 +99,20 @@ fn times_of_a_day_and_durations_are_told_by_the_whole_column() {
     assert_eq!(clock(&["45m", "30m", "20m"]), None);
     assert_eq!(clock(&["3:1", "2:0", "1:1"]), None);
     assert_eq!(clock(&["2024-01-31 12:30", "2024-02-01 12:31"]), None);
+    assert_eq!(clock(&["235 m", "12 m", "7 m", "8 m", "9 m", "0:30"]), None);
+    assert_eq!(clock(&["9:45 pm", "12:30", "45:30"]), Some(Clock::Minutes));
+    let hours: Vec<String> = (0..200).map(|i| format!("{:02}:00", i % 24 + 1)).collect();
+    assert_eq!(one(&hours).notation.clock, Some(Clock::Minutes), "24:00 is the end of a day");
+    let slip = hours.into_iter().chain(["45:30".to_owned()]);
+    assert_eq!(one(slip).notation.clock, Some(Clock::Minutes));
+    let events: Vec<String> = (0..60)
+        .map(|i| if i % 6 == 0 { "09:15".to_owned() } else { format!("2024-03-{:02} 09:15", 1 + i % 28) })
+        .collect();
+    assert_eq!(one(events).read_as, ReadAs::Times, "times of day beside dates");
+    let some = one(["12:30:00", "45", "13:30:00", "14:30:00"]);
+    assert_eq!((some.stray_rows, some.notation.number("45")), (0, Some(45.0)));
+    let epoch = one(["1970-01-01 00:00:00", "1970-01-01 00:00:10"]);
+    assert_eq!(epoch.notation.number("1970-01-01 00:00:10").unwrap_or(10.0), 10.0);
     let mut cells = vec!["12:30:00"; 60];
     cells.extend(["24:61:00", "late"]);
     let found = one(cells);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Clocks, Meaning, Remark, Stray, Tally};
 use crate::notation::truth;
-use crate::{Clock, DateOrder, Notation, ReadAs, clock};
+use crate::{Clock, DateOrder, Notation, ReadAs};
 
 /// More different numbers than this are those of a measure, not names of categories.
 const MANY_NUMBERS: usize = 50;
@@ -85,7 +85,9 @@ impl Tally {
             return self.dates();
         }
         let numbers = self.point.max(self.comma);
-        let times = self.dmy.max(self.mdy);
+        let dates = self.dmy.max(self.mdy);
+        // A time of day beside dates is one of no date.
+        let times = if dates > 0 { dates + self.clocks.sure } else { 0 };
         let told = self.present - self.gaps;
         let enough = |count: u64| count * 20 >= self.present || count >= 50;
         if self.truths.contains(&self.present) && self.present > 0 {
@@ -122,27 +124,31 @@ impl Tally {
         self.numbers(table)
     }
 
-    /// Whether nearly all cells are times of a day or durations.
+    /// Whether nearly all cells are times of a day or durations. What may be something else counts where one in five is
+    /// certain.
     fn is_clock(&self) -> bool {
         let Clocks { sure, possible, typed, .. } = self.clocks;
         let told = self.present - self.gaps;
-        let shown = if sure > 0 { sure + possible } else { 0 };
+        let shown = if sure * 4 >= possible { sure + possible } else { sure };
         let enough = |count: u64| count * 20 >= self.present || count >= 50;
         let all_typed = typed > 0 && typed == self.present;
         all_typed || shown > 0 && (shown >= told && enough(shown) || shown * 10 >= told * 9)
     }
 
     fn clock(&self) -> Understood {
-        let Clocks { sure, possible, long, short, typed } = self.clocks;
-        let clock = match (long + typed, short) {
-            (_, 1..) => Clock::Short,
-            (1.., 0) => Clock::Seconds,
-            (0, 0) => Clock::Minutes,
+        let Clocks { sure, possible, long, short, half, typed } = self.clocks;
+        // One slip makes no minutes of hours.
+        let is_short = half == 0 && short > 0 && short * 20 >= sure - long;
+        let clock = match (long + typed, is_short) {
+            (_, true) => Clock::Short,
+            (1.., false) => Clock::Seconds,
+            (0, false) => Clock::Minutes,
         };
-        let stray_rows = self.present - (sure + possible + typed).min(self.present);
+        let read = sure + possible + typed + self.point;
+        let stray_rows = self.present - read.min(self.present);
         let notation = Notation { stray: stray_rows > 0, clock: Some(clock), ..Notation::default() };
         let mut strays = self.strays([true; 3]);
-        strays.retain(|stray| clock::read(&stray.text).is_none());
+        strays.retain(|stray| notation.number(&stray.text).is_none_or(f64::is_nan));
         Understood { read_as: ReadAs::Numbers, notation, stray_rows, strays, remarks: vec![Remark::Clock] }
     }
 
@@ -200,7 +206,7 @@ impl Tally {
         }
         remarks.extend((self.zoned > 0).then_some(Remark::Zone));
         let read = if order == Some(DateOrder::Mdy) { self.mdy } else { self.dmy };
-        let stray_rows = self.present - read;
+        let stray_rows = self.present - (read + self.clocks.sure).min(self.present);
         let notation = Notation { dates: order, stray: stray_rows > 0, ..Notation::default() };
         let strays = self.strays([true, true, false]);
         Understood { read_as: ReadAs::Times, notation, stray_rows, strays, remarks }

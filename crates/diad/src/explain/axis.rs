@@ -126,8 +126,9 @@ impl Axis {
             let few = |&(factor, power): &(f64, f64)| range / (factor * libm::pow(10.0, power)) <= EVEN_STEPS;
             let step = match self.clock {
                 Some(_) => CLOCK_STEPS.map(|step| (step, 0.0)).into_iter().take_while(few).last(),
-                None => steps(range).take_while(few).last(),
+                None => None,
             };
+            let step = step.or_else(|| steps(range).take_while(few).last());
             return step.map_or(Vec::new(), |step| self.multiples(step).into_iter().map(tick).collect());
         }
         // No single step fits an asinh axis: powers of ten, their halves and fifths, then whatever fills wide gaps.

@@ -5,6 +5,7 @@ use std::fmt;
 use super::Explainer;
 use super::numbers::{count, percent, times};
 use crate::encode::Kind;
+use crate::profile::Spread;
 use crate::table::{Clock, TimePart};
 
 /// Most values of a column of which it is said how often they come.
@@ -23,9 +24,9 @@ pub enum Outside {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// The share of training rows with a smaller value.
+    /// The share with a smaller value, of the training rows that have one.
     pub below: f64,
-    /// The share of training rows with this value or a smaller one.
+    /// The share with this value or a smaller one.
     pub up_to: f64,
     /// Whether it lies outside the range seen in training.
     pub outside: Option<Outside>,
@@ -48,6 +49,8 @@ enum Words {
         share: f64,
         above: bool,
         time: bool,
+        /// What the rows are called.
+        rows: &'static str,
     },
 }
 
@@ -64,7 +67,7 @@ impl fmt::Display for Words {
             Self::Rows { same: 0, .. } => f.write_str("as in no training row"),
             Self::Rows { same, all } => write!(f, "as in {} of {} rows", count(*same), count(*all)),
             Self::Share(share) => write!(f, "as in {} of rows", percent(*share)),
-            Self::Rank { share, above, time } => {
+            Self::Rank { share, above, time, rows } => {
                 let [word, superlative] = match (above, time) {
                     (true, true) => ["later", "latest"],
                     (true, false) => ["higher", "highest"],
@@ -72,8 +75,8 @@ impl fmt::Display for Words {
                     (false, false) => ["lower", "lowest"],
                 };
                 match *share > 1.0 - FIRST {
-                    true => write!(f, "among the {superlative} 0.01 % of rows"),
-                    false => write!(f, "{word} than {} of rows", percent(*share)),
+                    true => write!(f, "among the {superlative} 0.01 % of {rows}"),
+                    false => write!(f, "{word} than {} of {rows}", percent(*share)),
                 }
             }
         }
@@ -93,6 +96,46 @@ const MANY_TIMES: f64 = 1.5;
 const TOO_MANY_TIMES: f64 = 1e6;
 /// Most rows of which every one was counted.
 const COUNTED: u64 = 1 << 16;
+/// Rows without a number, for which another stands.
+#[derive(Debug, Clone, Copy)]
+struct Imputed {
+    /// Their share of all rows.
+    share: f64,
+    /// Where they lie.
+    place: f32,
+}
+
+impl Imputed {
+    fn below(self, spread: &Spread, place: f32) -> f64 {
+        self.of_known(spread.below(place), self.place < place)
+    }
+
+    fn up_to(self, spread: &Spread, place: f32) -> f64 {
+        self.of_known(spread.up_to(place), self.place <= place)
+    }
+
+    /// A share of all rows, with or without these among them, as one of those that have a number.
+    fn of_known(self, share: f64, with: bool) -> f64 {
+        let known = share - if with { self.share } else { 0.0 };
+        if self.share > 0.0 { (known / (1.0 - self.share)).clamp(0.0, 1.0) } else { share }
+    }
+
+    /// A share of the rows that have a number as one of all.
+    fn of_all(self, share: f64) -> f64 {
+        if self.share > 0.0 { share * (1.0 - self.share) } else { share }
+    }
+
+    /// Where such a share of the rows that have a number lie below.
+    fn quantile(self, spread: &Spread, share: f64) -> f32 {
+        let of_all = self.of_all(share);
+        match share {
+            _ if self.share <= 0.0 || share <= self.below(spread, self.place) => spread.quantile(of_all),
+            _ if share > self.up_to(spread, self.place) => spread.quantile(of_all + self.share),
+            _ => self.place,
+        }
+    }
+}
+
 impl Explainer<'_> {
     /// How a value of a column stands among the training rows.
     pub fn standing(&self, column: usize, value: f64) -> Standing {
@@ -115,7 +158,8 @@ impl Explainer<'_> {
         } else {
             None
         };
-        let (below, up_to) = (spread.below(scaled), spread.up_to(scaled));
+        let gaps = self.imputed(column);
+        let (below, up_to) = (gaps.below(spread, scaled), gaps.up_to(spread, scaled));
         // What is kept of a column's spread may be too coarse for a rare category.
         let known = given.levels().get(value.max(0.0).round() as usize).filter(|_| given.positions() > 0);
         let up_to = known.map_or(up_to, |level| below + level.rows as f64 / all.max(1) as f64);
@@ -132,8 +176,10 @@ impl Explainer<'_> {
             },
             _ if few && outside.is_none() && same > 0.0 => {
                 let words = match all <= COUNTED {
-                    true => Words::Rows { same: (same * all as f64).round().max(1.0) as u64, all },
-                    false => Words::Share(same),
+                    true => {
+                        Words::Rows { same: (gaps.of_all(same) * all as f64).round().max(1.0) as u64, all }
+                    }
+                    false => Words::Share(gaps.of_all(same)),
                 };
                 match self.far(column, value).filter(|_| same < STRAY) {
                     Some(far) => Words::Said(format!("{words}, {far}")),
@@ -145,11 +191,21 @@ impl Explainer<'_> {
                     share: below.max(1.0 - up_to),
                     above: below + up_to >= 1.0,
                     time: matches!(given.kind, Kind::Time { part: TimePart::Hour | TimePart::Date, .. }),
+                    rows: if gaps.share > 0.0 { "the rows that have one" } else { "rows" },
                 },
                 Words::Said,
             ),
         };
         Standing { below, up_to, outside, words }
+    }
+
+    /// Which of the rows that the spread of a column is known of have no number: the median stands in for it.
+    fn imputed(&self, column: usize) -> Imputed {
+        let given = &self.detector.encoder().columns()[column];
+        let rows = given.gaps.filter(|_| given.positions() == 0).map_or(0, |gaps| gaps.rows);
+        let all = self.detector.training_rows().max(1);
+        let share = if rows < all { rows as f64 / all as f64 } else { 0.0 };
+        Imputed { share, place: self.scalers[column].scale(f64::NAN) }
     }
 
     /// Whether the training rows had so few values of a column that each has a meaning of its own.
@@ -164,6 +220,7 @@ impl Explainer<'_> {
         let is_number = given.kind == Kind::Number;
         let [low, high] = [given.min, given.max];
         let rows = || count(self.detector.training_rows());
+        let nought = || given.clock().map_or_else(|| "0".to_owned(), |clock| clock.words(0.0));
         let is_relative = self.is_relative(column);
         // Twice a time of day is none.
         let is_amount = |value: f64| given.clock().is_none_or(|clock| clock == Clock::Short || value >= DAY);
@@ -208,9 +265,9 @@ impl Explainer<'_> {
             return Some(match (low, far) {
                 (..=0.0, None) if is_relative => format!("the smallest of {} rows", rows()),
                 (..0.0, _) if next_low >= zero => {
-                    format!("the only one below {} of {} rows", self.words(column, 0.0), rows())
+                    format!("the only one below {} of {} rows", nought(), rows())
                 }
-                (0.0, _) => format!("the only {} of {} rows", self.words(column, 0.0), rows()),
+                (0.0, _) => format!("the only {} of {} rows", nought(), rows()),
                 (_, Some(far)) => format!("the smallest of {} rows, {far}", rows()),
                 (_, None) => format!("the smallest of {} rows", rows()),
             });
@@ -228,7 +285,8 @@ impl Explainer<'_> {
             _ => None,
         };
         let spread = &self.detector.profile().columns[column];
-        let ends = [STRAY, 1.0 - STRAY].map(|share| spread.quantile(share));
+        let gaps = self.imputed(column);
+        let ends = [STRAY, 1.0 - STRAY].map(|share| gaps.quantile(spread, share));
         let [from, to] = ends.map(|end| self.scalers[column].original(end));
         let length = to - from;
         let room = room(length)?;
@@ -379,9 +437,40 @@ mod tests {
         assert!(first.starts_with("heat for its machine, ") && !first.contains('='), "{first}");
     }
 
+    /// The median stands for a missing number, but no row has it for that.
+    #[test]
+    fn rows_without_a_number_are_not_counted_among_those_that_have_it() {
+        let rating: Vec<f64> =
+            (0..400).map(|row| if row % 16 < 9 { f64::NAN } else { f64::from(row % 5) }).collect();
+        let amount: Vec<f64> =
+            (0..400).map(|row| if row % 5 < 3 { f64::NAN } else { f64::from(row) }).collect();
+        let names = ["rating", "amount", "other"].map(String::from).to_vec();
+        let other = (0..400).map(|row| f64::from(row * 7 % 101)).collect();
+        let table = Table::new(names, vec![rating.clone(), amount.clone(), other]).unwrap();
+        let detector = Params::default().with_steps(5).trees(5).fit(&table).unwrap();
+        let explainer = Explainer::new(&detector);
+        let says =
+            |column: usize, value: f64| explainer.describe(explainer.find(&[column]).unwrap(), &[value]);
+        for value in [0.0, 1.0, 2.0, 3.0, 4.0] {
+            let rows = rating.iter().filter(|&&found| found == value).count();
+            assert_eq!(says(0, value), format!("rating = {value}, as in {rows} of 400 rows"));
+        }
+        let known: Vec<f64> = amount.into_iter().filter(|amount| !amount.is_nan()).collect();
+        for value in [153.0, 199.0, 204.0, 299.0] {
+            let standing = explainer.standing(1, value);
+            let below = known.iter().filter(|&&found| found < value).count() as f64 / known.len() as f64;
+            assert!((standing.below - below).abs() < 0.02, "{value}: {} {below}", standing.below);
+            assert!(says(1, value).ends_with("% of the rows that have one"), "{}", says(1, value));
+        }
+        let [low, high] =
+            [0.01, 0.99].map(|share| explainer.imputed(1).quantile(&detector.profile().columns[1], share));
+        let [low, high] = [low, high].map(|place| detector.scalers()[1].original(place));
+        assert!((3.0..=9.0).contains(&low) && (390.0..=399.0).contains(&high), "{low} {high}");
+    }
+
     #[test]
     fn ranks_near_the_ends_read_well() {
-        let rank = |share, above, time| Words::Rank { share, above, time }.to_string();
+        let rank = |share, above, time| Words::Rank { share, above, time, rows: "rows" }.to_string();
         assert_eq!(rank(0.997, true, false), "higher than 99.70 % of rows");
         assert_eq!(rank(0.99995, true, false), "among the highest 0.01 % of rows");
         assert_eq!(rank(0.99995, false, true), "among the earliest 0.01 % of rows");

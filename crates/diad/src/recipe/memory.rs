@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Detector;
-use crate::encode::Matrix;
+use crate::encode::{Encoder, Feature, Matrix, View};
 use crate::parallel;
 use crate::profile::{Counts, Groups, MOST_PAIRS, Profile, Ranges, Spread, Together};
 use crate::score::purify;
@@ -53,10 +53,28 @@ pub fn remember(detector: Detector, rows: &Matrix, mut scores: Vec<f32>, next: V
         counted.iter().chain(&numbers).flat_map(|&[a, b]| [[a, b], [b, a]]).collect();
     directed.retain(|[_, number]| !is_category(number) && !is_few(&profile, *number));
     directed.sort_unstable();
-    let range = |&pair: &[u32; 2]| Ranges::of(pair, &groups[pair[0] as usize], both(pair, 1));
+    // What stands for a missing number is not usual anywhere.
+    let gaps: Vec<Option<usize>> = (0..count).map(|column| gap_feature(encoder, column)).collect();
+    let is_known = |row: usize, column: u32| {
+        gaps[column as usize].is_none_or(|gap| rows.values[row * rows.width + gap] <= 0.0)
+    };
+    let range = |&pair: &[u32; 2]| {
+        let known =
+            both(pair, 1).enumerate().filter(|(row, _)| pair.iter().all(|&column| is_known(*row, column)));
+        Ranges::of(pair, &groups[pair[0] as usize], known.map(|(_, values)| values))
+    };
     profile.ranges = parallel::map(&directed, &range);
     profile.next = next;
     detector.remembering(profile)
+}
+
+/// The feature that says where a column has no number: that of the first part of the same time, if it is one.
+fn gap_feature(encoder: &Encoder, column: usize) -> Option<usize> {
+    let columns = encoder.columns();
+    let tells = |feature: &Feature| {
+        feature.view == View::Missing && columns[feature.column as usize].source() == columns[column].source()
+    };
+    encoder.features().iter().position(tells)
 }
 
 /// Whether a column has few values, each of which is a node.
