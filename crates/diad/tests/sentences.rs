@@ -108,9 +108,10 @@ fn reasons_are_the_terms_that_raise_a_score_in_words() {
         let explained = explainer.contributions(&batch).unwrap();
         for row in 0..batch.rows() {
             let mut sorted = explained.sorted(row);
+            sorted.retain(|(_, contribution)| *contribution > 0.0);
             // What adds less than a tenth of the first is no reason.
             let least = 0.1 * sorted.first().map_or(0.0, |&(_, first)| first);
-            sorted.retain(|&(_, contribution)| contribution > 0.0 && contribution >= least);
+            sorted.retain(|&(_, contribution)| contribution >= least);
             assert_eq!(reasons.row(row).len(), sorted.len().min(3));
             for (reason, (term, contribution)) in reasons.row(row).zip(sorted) {
                 assert_eq!((reason.term, reason.contribution), (term, contribution));
