@@ -50,16 +50,19 @@ impl Bins {
         Self { of_rows: column.values.iter().map(bin).collect(), count: edges.len() + 1, nodes, of_nodes }
     }
 
-    /// A bin for every place of a column of categories.
-    pub fn of_places(column: &Column) -> Self {
-        let (nodes, count) = (column.places.clone(), column.places.len());
-        let bin = |x: &f32| nodes.partition_point(|place| place < x).min(count - 1) as u16;
-        Self {
-            of_rows: column.values.iter().map(bin).collect(),
-            count,
-            of_nodes: (0..count as u16).collect(),
-            nodes,
+    /// A bin for each of some categories of a column, in their order, and a last one for all others.
+    pub fn of_categories(column: &Column, categories: impl Iterator<Item = u16>) -> Self {
+        let nodes = column.places.clone();
+        let mut of_nodes = vec![None; nodes.len()];
+        let mut own = 0;
+        for category in categories {
+            of_nodes[usize::from(category)] = Some(own);
+            own += 1;
         }
+        let of_nodes: Vec<u16> = of_nodes.into_iter().map(|bin| bin.unwrap_or(own)).collect();
+        let bin = |x: &f32| of_nodes[nodes.partition_point(|place| place < x).min(nodes.len() - 1)];
+        let of_rows = column.values.iter().map(bin).collect();
+        Self { of_rows, count: usize::from(own) + 1, nodes, of_nodes }
     }
 }
 
@@ -106,40 +109,73 @@ impl Joint {
         [self.first[a] * self.second[b] / self.rows, self.observed[a * self.across + b]]
     }
 
-    /// The same rows with only two bins of a column: the one named, and all others.
-    pub fn of_one(&self, bins: [Option<u16>; 2]) -> Self {
-        let total = |bin: Option<u16>, along: &[f64]| match bin {
-            Some(bin) => vec![self.rows - along[usize::from(bin)], along[usize::from(bin)]],
-            None => along.to_vec(),
-        };
-        let (first, second) = (total(bins[0], &self.first), total(bins[1], &self.second));
+    /// As [`Joint::told`], of the same rows with only two bins of a column: the one named, and all others.
+    pub fn told_of_one(&self, bins: [Option<usize>; 2], terms: &Terms) -> f64 {
         let row = |a: usize| &self.observed[a * self.across..(a + 1) * self.across];
-        // Of the row of a bin those in the bins of the other column.
-        let apart = |row: &[f64], rows: f64| match bins[1] {
-            Some(bin) => vec![rows - row[usize::from(bin)], row[usize::from(bin)]],
-            None => row.to_vec(),
-        };
-        let observed: Vec<f64> = match bins[0] {
-            Some(bin) => {
-                let own = apart(row(usize::from(bin)), first[1]);
-                let others = second.iter().zip(&own).map(|(all, own)| all - own);
-                others.chain(own.iter().copied()).collect()
+        let observed = match bins {
+            [Some(a), Some(b)] => {
+                let (rows, both) = (self.first[a], row(a)[b]);
+                let others = self.second[b];
+                terms.sum([self.rows - others - (rows - both), others - both, rows - both, both])
             }
-            None => (0..first.len()).flat_map(|a| apart(row(a), first[a])).collect(),
+            [Some(a), None] => {
+                let others = self.second.iter().zip(row(a)).map(|(all, own)| all - own);
+                terms.sum(others.chain(row(a).iter().copied()))
+            }
+            [None, Some(b)] => {
+                let rows = self.first.iter().zip(self.observed.iter().skip(b).step_by(self.across));
+                terms.sum(rows.flat_map(|(all, own)| [all - own, *own]))
+            }
+            [None, None] => terms.sum(self.observed.iter().copied()),
         };
-        Self { across: second.len(), observed, first, second, rows: self.rows }
+        let total = |bin: Option<usize>, along: &[f64]| match bin {
+            Some(bin) => (terms.sum([self.rows - along[bin], along[bin]]), 2),
+            None => (terms.sum(along.iter().copied()), along.len()),
+        };
+        let ((first, a), (second, b)) = (total(bins[0], &self.first), total(bins[1], &self.second));
+        self.told_by([observed, first, second], ((a - 1) * (b - 1)) as f64)
     }
 
     /// How much the columns tell of each other, in nats, less what they would by chance.
     pub fn told(&self) -> f64 {
-        self.information() - self.freedom() / (2.0 * self.rows)
+        self.told_by(self.sums(), self.freedom())
     }
 
     /// Mutual information in nats.
     pub fn information(&self) -> f64 {
-        let term = |count: f64| if count > 0.0 { count * libm::log(count) } else { 0.0 };
-        let sum = |counts: &[f64]| counts.iter().map(|&count| term(count)).sum::<f64>();
-        ((sum(&self.observed) - sum(&self.first) - sum(&self.second)) / self.rows + libm::log(self.rows))
-            .max(0.0)
+        self.information_by(self.sums())
+    }
+
+    fn sums(&self) -> [f64; 3] {
+        [&self.observed, &self.first, &self.second]
+            .map(|counts| counts.iter().map(|&count| term(count)).sum())
+    }
+
+    fn told_by(&self, sums: [f64; 3], freedom: f64) -> f64 {
+        self.information_by(sums) - freedom / (2.0 * self.rows)
+    }
+
+    /// From the sums of the terms of all cells, and of the rows in the bins of each column.
+    fn information_by(&self, [observed, first, second]: [f64; 3]) -> f64 {
+        ((observed - first - second) / self.rows + libm::log(self.rows)).max(0.0)
+    }
+}
+
+/// What a count adds to an entropy: itself times its logarithm.
+fn term(count: f64) -> f64 {
+    if count > 0.0 { count * libm::log(count) } else { 0.0 }
+}
+
+/// The terms of all counts up to one, worked out once.
+pub struct Terms(Vec<f64>);
+
+impl Terms {
+    /// Of counts of so many rows.
+    pub fn up_to(rows: usize) -> Self {
+        Self((0..=rows).map(|count| term(count as f64)).collect())
+    }
+
+    fn sum(&self, counts: impl IntoIterator<Item = f64>) -> f64 {
+        counts.into_iter().map(|count| self.0[count as usize]).sum()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Sample;
-use super::bins::{Bins, Joint};
+use super::bins::{Bins, Joint, Terms};
 use super::sides::Side;
 use crate::Params;
 use crate::parallel;
@@ -68,20 +68,27 @@ impl Sample {
     fn told(&self, sides: &[Side]) -> Vec<Vec<f64>> {
         let features: Vec<&[Side]> = sides.chunk_by(|a, b| a.feature == b.feature).collect();
         let one_of = one_of(self.rows(), features.len());
-        let places = parallel::map(&features, &|sides| {
+        let terms = Terms::up_to(self.rows().div_ceil(one_of));
+        let apart = parallel::map(&features, &|sides| {
             let column = &self.columns[sides[0].feature as usize];
-            column.is_category().then(|| Bins::of_places(column))
+            column
+                .is_category()
+                .then(|| Bins::of_categories(column, sides.iter().filter_map(|side| side.category)))
         });
-        let bins = |i: usize| places[i].as_ref().unwrap_or(&self.bins[features[i][0].feature as usize]);
+        let bins = |i: usize| apart[i].as_ref().unwrap_or(&self.bins[features[i][0].feature as usize]);
+        // Of a column of categories, the bin of each side.
+        let own = |i: usize, side: usize| apart[i].as_ref().map(|_| side);
         let of_feature = |i: usize| {
-            let mut told: Vec<Vec<f64>> = vec![Vec::new(); features[i].len()];
+            let earlier = features[..i].iter().map(|others| others.len()).sum();
+            let mut told: Vec<Vec<f64>> = features[i].iter().map(|_| Vec::with_capacity(earlier)).collect();
             for (j, others) in features[..i].iter().enumerate() {
                 let joint = Joint::new([bins(j), bins(i)], one_of);
-                for (told, side) in told.iter_mut().zip(features[i]) {
-                    told.extend(others.iter().map(|other| match [other.category, side.category] {
+                for (side, told) in told.iter_mut().enumerate() {
+                    let of_other = |other: usize| match [own(j, other), own(i, side)] {
                         [None, None] => joint.told(),
-                        categories => joint.of_one(categories).told(),
-                    }));
+                        bins => joint.told_of_one(bins, &terms),
+                    };
+                    told.extend((0..others.len()).map(of_other));
                 }
             }
             told
@@ -117,15 +124,26 @@ fn telling(
         return pairs.filter(|&pair| may_pair(pair)).collect();
     }
     let told = told();
+    let others = |i: usize| (0..count).filter(move |&j| i != j && may_pair([i.min(j), i.max(j)]));
+    let known = parallel::map_indices(count, &|i| others(i).count());
+    // A pair is the one of two features at most.
+    let enough = |&rounds: &usize| known.iter().map(|&others| others.min(rounds)).sum::<usize>() >= 2 * MOST;
+    let rounds = (1..count).find(enough).unwrap_or(count);
     let partners = parallel::map_indices(count, &|i| {
         let told = |j: usize| if i > j { told[i][j] } else { told[j][i] };
-        let others = (0..count).filter(|&j| i != j && may_pair([i.min(j), i.max(j)]));
-        let mut others: Vec<(usize, f64)> = others.map(|j| (j, told(j))).collect();
-        others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        others
+        let mut partners: Vec<(usize, f64)> = others(i).map(|j| (j, told(j))).collect();
+        // Of those that tell as much, the first one.
+        let by_told = |(i, a): &(usize, f64), (j, b): &(usize, f64)| b.total_cmp(a).then(i.cmp(j));
+        if partners.len() > rounds {
+            partners.select_nth_unstable_by(rounds, by_told);
+            partners.truncate(rounds);
+        }
+        partners.sort_unstable_by(by_told);
+        partners.shrink_to_fit();
+        partners
     });
     let mut pairs = BTreeSet::new();
-    for round in 0..count {
+    for round in 0..rounds {
         let next = |i: usize| partners[i].get(round).map(|&(j, told)| ([i.min(j), i.max(j)], told));
         let mut round: Vec<_> = (0..count).filter_map(next).collect();
         round.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -211,6 +229,93 @@ mod tests {
             }
         }
         assert!(told[8].len() == 5 && told[5][0] > 0.1);
+    }
+
+    /// Plainly: each pair of sides by counts of its own, in the order of the cells.
+    #[test]
+    fn sides_tell_to_the_last_bit_what_rows_counted_for_each_pair_do() {
+        let mut random = Stream::new(3, Purpose::Shuffle, 0);
+        let places: Vec<f32> = (0..=40).map(|place| place as f32 / 20.0 - 1.0).collect();
+        let mut draw = |most: usize| (0..700).map(|_| random.below(most).min(random.below(41))).collect();
+        let texts: [Vec<usize>; 3] = [draw(40), draw(3), draw(41)];
+        let mut columns = sample(2).columns;
+        columns.iter_mut().for_each(|column| {
+            *column = Column::of_numbers((0..700).map(|row| column.values[row % 500]).collect(), None);
+        });
+        let of = |text: &Vec<usize>| text.iter().map(|&place| places[place]).collect();
+        columns.extend(texts.iter().map(|text| Column::of_categories(of(text), places.clone())));
+        let each: Vec<u32> = (0..5).collect();
+        let sample = Sample::of_columns((0..700).collect(), columns, each.clone(), each.clone());
+        let sides = sample.sides(&each, 60);
+        assert!(sides.iter().filter(|side| side.category.is_some()).count() > 20);
+        let bins: Vec<(Vec<usize>, usize)> = sides
+            .iter()
+            .map(|side| match (side.category, side.feature as usize) {
+                (None, feature) => {
+                    let bins = &sample.bins[feature];
+                    (bins.of_rows.iter().map(|&bin| usize::from(bin)).collect(), bins.count)
+                }
+                (Some(own), feature) => {
+                    (texts[feature - 2].iter().map(|&at| usize::from(at == usize::from(own))).collect(), 2)
+                }
+            })
+            .collect();
+        let term = |count: f64| if count > 0.0 { count * libm::log(count) } else { 0.0 };
+        let plain = |(a, of_a): &(Vec<usize>, usize), (b, of_b): &(Vec<usize>, usize)| {
+            let mut cells = vec![0.0; of_a * of_b];
+            a.iter().zip(b).for_each(|(a, b)| cells[a * of_b + b] += 1.0);
+            let first = (0..*of_a).map(|i| (0..*of_b).map(|j| cells[i * of_b + j]).sum::<f64>());
+            let second = (0..*of_b).map(|j| (0..*of_a).map(|i| cells[i * of_b + j]).sum::<f64>());
+            let [cells, first, second] = [
+                cells.iter().map(|&count| term(count)).sum::<f64>(),
+                first.map(term).sum(),
+                second.map(term).sum(),
+            ];
+            let information = ((cells - first - second) / 700.0 + libm::log(700.0)).max(0.0);
+            information - ((of_a - 1) * (of_b - 1)) as f64 / 1400.0
+        };
+        let told = sample.told(&sides);
+        for (i, told) in told.iter().enumerate() {
+            assert_eq!(told.len(), sides.iter().filter(|side| side.feature < sides[i].feature).count());
+            for (j, told) in told.iter().enumerate() {
+                assert_eq!(told.to_bits(), plain(&bins[j], &bins[i]).to_bits(), "{i} {j}");
+            }
+        }
+    }
+
+    /// Plainly: all others of each, in order; many of them tell as much.
+    #[test]
+    fn the_pairs_that_tell_most_are_those_of_all_partners_in_order() {
+        let mut random = Stream::new(4, Purpose::Shuffle, 0);
+        for (count, groups, levels) in [(30, 30, 1000), (60, 20, 5), (200, 7, 3), (700, 350, 50), (90, 2, 1)]
+        {
+            let told: Vec<Vec<f64>> =
+                (0..count).map(|i| (0..i).map(|_| random.below(levels) as f64 / 7.0).collect()).collect();
+            let may_pair = |[a, b]: [usize; 2]| a % groups != b % groups && (groups > 2 || a < 2);
+            let mut pairs = BTreeSet::new();
+            let partners = |i: usize| {
+                let told = |j: usize| told[i.max(j)][i.min(j)];
+                let others = (0..count).filter(|&j| i != j && may_pair([i.min(j), i.max(j)]));
+                let mut others: Vec<(usize, f64)> = others.map(|j| (j, told(j))).collect();
+                others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+                others
+            };
+            let partners: Vec<_> = (0..count).map(partners).collect();
+            for round in 0..count {
+                let next = |i: usize| partners[i].get(round).map(|&(j, told)| ([i.min(j), i.max(j)], told));
+                let mut round: Vec<_> = (0..count).filter_map(next).collect();
+                round.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+                let room = |pairs: &BTreeSet<_>| pairs.len() < MOST;
+                round.into_iter().for_each(|(pair, _)| {
+                    if room(&pairs) {
+                        pairs.insert(pair);
+                    }
+                });
+            }
+            let pairs: Vec<[usize; 2]> = pairs.into_iter().collect();
+            assert_eq!(telling(count, &may_pair, &|| told.clone()), pairs);
+            assert_eq!(pairs.len() < MOST, groups == 2);
+        }
     }
 
     /// A column of 400 categories beside numbers, some of which go together.
