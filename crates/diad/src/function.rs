@@ -134,7 +134,12 @@ impl Functions {
             } else {
                 let values = curve.values.iter().map(|value| factor * value).collect();
                 let beyond = curve.beyond.map(|slope| factor * slope);
-                self.curves.push(Curve { values, beyond, ..curve.clone() });
+                self.curves.push(Curve {
+                    feature: curve.feature,
+                    nodes: curve.nodes.clone(),
+                    values,
+                    beyond,
+                });
             }
         }
         for grid in &other.grids {
@@ -143,7 +148,7 @@ impl Functions {
                 plus(&mut known.values, &grid.values);
             } else {
                 let values = grid.values.iter().map(|value| factor * value).collect();
-                self.grids.push(Grid { values, ..grid.clone() });
+                self.grids.push(Grid { features: grid.features, nodes: grid.nodes.clone(), values });
             }
         }
     }

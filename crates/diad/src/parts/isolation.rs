@@ -5,7 +5,7 @@
 //! are found as well. The plane of two uneven columns counts more than that of two columns of noise. A column of categories is one of
 //! each of them ([`super::sides`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
 use super::sides::Side;
@@ -78,22 +78,54 @@ impl Planes<'_> {
     fn grid(&self, features: [u32; 2], planes: &[[usize; 2]]) -> Grid {
         let columns = features.map(|feature| &self.sample.columns[feature as usize]);
         let nodes = columns.map(|column| column.side(NODES));
-        let mut sums = vec![0.0; nodes[0].len() * nodes[1].len()];
+        let kinds = |k: usize| self.kinds(planes.iter().map(|plane| plane[k]), columns[k], &nodes[k]);
+        let [(examples, of_nodes), (other_examples, of_other_nodes)] = [0, 1].map(kinds);
+        let mut sums = vec![0.0; examples.len() * other_examples.len()];
         for &[a, b] in planes {
             let weight = (self.weights[a] + self.weights[b]) / 2.0;
             let value =
                 |side: usize, column: &Column, row: usize| self.sides[side].value(column, column.values[row]);
             let point = |row: usize| [value(a, columns[0], row), value(b, columns[1], row)];
             let forest = grow(&CUTS, (self.sample.rows(), &point), self.trees, self.random([a, b]));
-            let (first, of_first) = self.sides[a].values(columns[0], &nodes[0]);
-            let (second, of_second) = self.sides[b].values(columns[1], &nodes[1]);
+            let (first, of_first) = self.sides[a].values(columns[0], &examples);
+            let (second, of_second) = self.sides[b].values(columns[1], &other_examples);
             let points = first.iter().flat_map(|&a| second.iter().map(move |&b| [a, b]));
             let said: Vec<f64> = points.map(|point| weight * forest.at(point)).collect();
             let across = second.len();
             let places = of_first.iter().flat_map(|a| of_second.iter().map(move |b| a * across + b));
             sums.iter_mut().zip(places).for_each(|(sum, place)| *sum += said[place]);
         }
-        Grid { features, values: sums.into_iter().map(|sum| sum as f32).collect(), nodes }
+        let sums: Vec<f32> = sums.into_iter().map(|sum| sum as f32).collect();
+        let mut values = Vec::with_capacity(of_nodes.len() * of_other_nodes.len());
+        for kind in of_nodes {
+            let row = &sums[kind * other_examples.len()..];
+            values.extend(of_other_nodes.iter().map(|&other| row[other]));
+        }
+        Grid { features, values, nodes }
+    }
+
+    /// One node of each kind, and of all nodes the kind: categories that are no side of their own are all the same to the others.
+    fn kinds(
+        &self,
+        sides: impl Iterator<Item = usize>,
+        column: &Column,
+        nodes: &[f32],
+    ) -> (Vec<f32>, Vec<usize>) {
+        if !column.is_category() {
+            return (nodes.to_vec(), (0..nodes.len()).collect());
+        }
+        let sides: BTreeSet<usize> = sides.collect();
+        let mut known = BTreeMap::new();
+        let mut examples = Vec::new();
+        let kind = |&node: &f32| {
+            let own = sides.iter().position(|&side| self.sides[side].value(column, node) > 0.0);
+            *known.entry(own).or_insert_with(|| {
+                examples.push(node);
+                examples.len() - 1
+            })
+        };
+        let of_nodes = nodes.iter().map(kind).collect();
+        (examples, of_nodes)
     }
 
     /// The sum over all sides of a column, each with nothing beside it.

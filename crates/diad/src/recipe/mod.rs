@@ -86,15 +86,13 @@ fn put_together(
     sample: &Sample,
     model: Model<f32>,
 ) -> (Detector, Vec<f32>) {
-    let mut detector = Detector::new(params.clone(), encoder, model, count as u64);
+    let detector = Detector::new(params.clone(), encoder, model, count as u64);
     let mut made = Vec::new();
     for part in PARTS.into_iter().filter(|part| part.weight(params) > 0.0) {
         let mut functions = part.functions(sample, params);
         sample.count_once(&mut functions);
         let alone = Additive::of_part(part.name(), 1.0, functions);
-        detector = detector.with(alone.clone());
-        let mut scores = vec![0.0; rows.rows()];
-        detector.score_encoded(rows, &mut scores);
+        let mut scores = detector.score_component(&alone, rows);
         let (mean, deviation) = mean_and_deviation(&scores);
         // A part that says the same of all rows, but for rounding, says nothing.
         if deviation > f64::max(1e-9, 1e-6 * mean.abs()) {
@@ -212,6 +210,10 @@ fn grown_beyond(detector: Detector, scores: &[f32]) -> Detector {
     let high = f64::from(sorted[(ABOVE * (sorted.len() - 1) as f64).ceil() as usize]);
     let needed = high - detector.least();
     let (scalers, features) = (detector.encoder().scalers(), detector.encoder().features());
+    let rises = |part: &additive::Summand| part.functions.curves.iter().any(|curve| curve.beyond != [0.0; 2]);
+    if !detector.additive().parts.iter().any(rises) {
+        return detector;
+    }
     let mut additive = detector.additive().clone();
     for part in &mut additive.parts {
         let factor = f64::from(part.factor);

@@ -79,7 +79,7 @@ impl Pieces for Exact<'_> {
         }
         let Workspace { block, places, added, .. } = work;
         let added = &mut added[..lanes];
-        self.lookup.fill(piece - groups.len(), block.x(), places, added);
+        self.lookup.fill((self.functions, piece - groups.len()), block.x(), places, added);
         added
     }
 }

@@ -26,7 +26,6 @@ struct GridLookup {
     /// Which sides.
     sides: [usize; 2],
     across: usize,
-    values: Vec<f32>,
 }
 
 /// Working space: for each side and row the node, and the share of the next one; for each curve and row what it rises
@@ -64,7 +63,7 @@ impl Lookup {
                 })
             });
             let across = grid.nodes[1].len();
-            lookup.grids.push(GridLookup { sides, across, values: grid.values.clone() });
+            lookup.grids.push(GridLookup { sides, across });
         }
         lookup
     }
@@ -106,8 +105,15 @@ impl Lookup {
         rises.iter_mut().zip(values).for_each(|(rise, &x)| *rise = curve.rise(x));
     }
 
-    /// The value of a function, counting curves first and then grids, for every row of a block with its places.
-    pub fn fill(&self, function: usize, x: Columns<f32>, places: &Places, values: &mut [Lane<f64>]) {
+    /// The value of a function, counting curves first and then grids, for every row of a block with its places. Grids, which may be
+    /// large, have their values from the functions that this was made of.
+    pub fn fill(
+        &self,
+        (functions, function): (&Functions, usize),
+        x: Columns<f32>,
+        places: &Places,
+        values: &mut [Lane<f64>],
+    ) {
         let lanes = values.len();
         if let Some(curve) = self.curves.get(function) {
             let rises = places.rises[function * BLOCK_ROWS..].chunks_exact(LANES);
@@ -119,13 +125,14 @@ impl Lookup {
             return;
         }
         let grid = &self.grids[function - self.curves.len()];
+        let known = &functions.grids[function - self.curves.len()].values;
         let rows = |side: usize| grid.sides[side] * BLOCK_ROWS..grid.sides[side] * BLOCK_ROWS + lanes * LANES;
         let first = places.nodes[rows(0)].iter().zip(&places.shares[rows(0)]);
         let second = places.nodes[rows(1)].iter().zip(&places.shares[rows(1)]);
         let values = values.iter_mut().flat_map(|lane| &mut lane.0);
         for (value, ((&i, &a), (&j, &b))) in values.zip(first.zip(second)) {
             let start = i as usize * grid.across + j as usize;
-            let (near, far) = (&grid.values[start..start + 2], &grid.values[start + grid.across..]);
+            let (near, far) = (&known[start..start + 2], &known[start + grid.across..]);
             let near = near[0] + b * (near[1] - near[0]);
             let far = far[0] + b * (far[1] - far[0]);
             *value = f64::from(near + a * (far - near));
@@ -186,7 +193,7 @@ mod tests {
         let found: Vec<Vec<Lane<f64>>> = (0..tables.curves.len() + tables.grids.len())
             .map(|table| {
                 let mut values = vec![Lane([f64::NAN; LANES]); block.lanes()];
-                lookup.fill(table, block.x(), &places, &mut values);
+                lookup.fill((&tables, table), block.x(), &places, &mut values);
                 values
             })
             .collect();
