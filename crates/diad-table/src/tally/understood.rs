@@ -211,7 +211,7 @@ impl Tally {
     /// Dates of eight digits.
     fn dates(&self) -> Understood {
         let stray_rows = self.present - self.digits.rows;
-        let notation = Notation { stray: stray_rows > 0, ..Notation::default() };
+        let notation = Notation { stray: stray_rows > 0, eight_digits: true, ..Notation::default() };
         let (strays, remarks) = (self.strays([false; 3]), vec![Remark::EightDigits]);
         Understood { read_as: ReadAs::Times, notation, stray_rows, strays, remarks }
     }
