@@ -57,7 +57,7 @@ impl Cells {
     }
 
     /// A cell without the white space around it.
-    fn get(&self, row: usize, column: usize) -> &[u8] {
+    pub(crate) fn get(&self, row: usize, column: usize) -> &[u8] {
         let (start, end) = self.spans[row * self.width + column];
         match &self.bytes[start as usize..end as usize] {
             cell @ ([first, .., last] | [first @ last]) if *first > b' ' && *last > b' ' => cell,

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use crate::cells::Cells;
+use crate::notation::{is_missing, trimmed};
 use crate::text::quoted;
+use crate::{clock, moment, number};
 
 /// Names of columns, and what was done to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,27 +76,40 @@ impl Header {
 pub(crate) struct Repeated {
     rows: u64,
     first: u64,
+    /// Whether the first line has names for sure, once there was a row to tell by.
+    sure: Option<bool>,
 }
 
 impl Repeated {
-    /// Whether the row whose cells start at that place has the names. One of a single cell may be a value as well.
-    pub(crate) fn is(&self, names: &[String], cells: &Cells, start: usize) -> bool {
-        let Some(row) = cells.spans.get(start..start + names.len()).filter(|_| names.len() > 1) else {
-            return false;
-        };
-        let mut pairs = row.iter().zip(names);
-        // Nearly every row differs in its first cell.
-        pairs.all(|(&(start, end), name)| {
-            let cell = &cells.bytes[start as usize..end as usize];
-            cell == name.as_bytes() || cell.trim_ascii() == name.trim_ascii().as_bytes()
-        })
-    }
-
-    pub(crate) fn add(&mut self, line: u64) {
-        if self.rows == 0 {
-            self.first = line;
+    /// Leaves out rows that have the names once more. Where no other cells tell that the first line has names, such a row is one like
+    /// the others, and so may be a row of a single cell.
+    pub(crate) fn leave_out(&mut self, names: &[String], cells: &mut Cells) {
+        let (width, rows) = (cells.width, cells.rows());
+        if names.len() != width || width < 2 {
+            return;
         }
-        self.rows += 1;
+        let Some(first) = (0..rows).find(|&row| is_repeated(names, cells, row)) else { return };
+        if self.sure.is_none() {
+            self.sure = tell_names(names, cells);
+        }
+        if self.sure != Some(true) {
+            return;
+        }
+        let mut kept = first;
+        for row in first..rows {
+            if is_repeated(names, cells, row) {
+                if self.rows == 0 {
+                    self.first = cells.lines[row];
+                }
+                self.rows += 1;
+                continue;
+            }
+            cells.lines[kept] = cells.lines[row];
+            cells.spans.copy_within(row * width..(row + 1) * width, kept * width);
+            kept += 1;
+        }
+        cells.lines.truncate(kept);
+        cells.spans.truncate(kept * width);
     }
 
     /// What is done about them, in words; a line is called so, or otherwise.
@@ -110,6 +125,42 @@ impl Repeated {
             )),
         }
     }
+}
+
+/// Whether a row has the names.
+fn is_repeated(names: &[String], cells: &Cells, row: usize) -> bool {
+    let spans = &cells.spans[row * cells.width..(row + 1) * cells.width];
+    let mut pairs = spans.iter().zip(names);
+    // Nearly every row differs in its first cell.
+    pairs.all(|(&(start, end), name)| {
+        let cell = &cells.bytes[start as usize..end as usize];
+        cell == name.as_bytes() || cell.trim_ascii() == name.trim_ascii().as_bytes()
+    })
+}
+
+/// Whether a column holds numbers or times, and its name is neither; nothing if there are no rows but those that have the names.
+fn tell_names(names: &[String], cells: &Cells) -> Option<bool> {
+    /// Rows that are looked at, and how many cells of such a column may be something else.
+    const LOOKED_AT: usize = 1000;
+    const OTHERS: usize = 20;
+    let others = (0..cells.rows()).filter(|&row| !is_repeated(names, cells, row));
+    let rows: Vec<usize> = others.take(LOOKED_AT).collect();
+    let measures = |column: usize| {
+        let texts = rows.iter().filter_map(|&row| std::str::from_utf8(cells.get(row, column)).ok());
+        let present: Vec<&str> = texts.filter(|text| !is_missing(text)).collect();
+        let values = present.iter().filter(|text| is_value(text)).count();
+        values > 0 && (present.len() - values) * OTHERS <= present.len()
+    };
+    let is_word = |name: &str| !is_missing(name) && !is_value(name);
+    let told = names.iter().enumerate().any(|(column, name)| is_word(trimmed(name)) && measures(column));
+    (!rows.is_empty()).then_some(told)
+}
+
+/// Whether a text is a number or a time.
+fn is_value(text: &str) -> bool {
+    let number = text.parse::<f64>().is_ok()
+        || [false, true].iter().any(|&comma| number::written(text, comma).is_some());
+    number || clock::read(text).is_some() || moment::read(text).is_some()
 }
 
 /// A name that no column has, with a number behind it if need be.

@@ -52,6 +52,9 @@ pub struct Notation {
     /// Whether `k`, `M` and `B` behind numbers stand for thousands, millions and thousand millions.
     #[serde(default, skip_serializing_if = "is_false")]
     pub multiples: bool,
+    /// Whether dates are written with eight digits, such as 20150803.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub eight_digits: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -152,7 +155,7 @@ impl Notation {
             return Some(f64::NAN);
         }
         let time = moment::iso(cell.as_bytes()).or_else(|| moment::read(cell)?.by(self.dates));
-        let time = time.or_else(|| time::of_eight_digits(cell));
+        let time = time.or_else(|| time::of_eight_digits(cell).filter(|_| self.eight_digits));
         time.or_else(|| self.stray.then_some(f64::NAN))
     }
 
@@ -235,6 +238,13 @@ mod tests {
             assert_eq!(plain.text(cell).as_deref(), Some(text));
         }
         assert_eq!(plain.text("\u{a0}x "), Some("x".into()));
+    }
+
+    #[test]
+    fn eight_digits_are_dates_where_the_column_has_them() {
+        let dates = Notation { eight_digits: true, ..Notation::default() };
+        assert_eq!(["19700102", "1970-01-02"].map(|cell| dates.time(cell)), [Some(86_400.0); 2]);
+        assert_eq!(Notation::default().time("19700102"), None);
     }
 
     #[test]

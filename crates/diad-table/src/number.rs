@@ -25,6 +25,11 @@ pub(crate) struct Written {
 
 /// A number as people write it, its decimal mark a comma or a point; nothing for any other text.
 pub(crate) fn written(text: &str, decimal_comma: bool) -> Option<Written> {
+    scaled(text, decimal_comma, 0)
+}
+
+/// A number times a power of ten, rounded once, so that 1.005 thousands are 1005.
+pub(crate) fn scaled(text: &str, decimal_comma: bool, mut power: i32) -> Option<Written> {
     if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -63,9 +68,16 @@ pub(crate) fn written(text: &str, decimal_comma: bool) -> Option<Written> {
         if plain.contains(['e', 'E']) {
             return None;
         }
-        plain.push_str("e-2");
+        power -= 2;
     }
-    let size: f64 = plain.parse().ok()?;
+    let size: f64 = match power {
+        0 => plain.parse().ok()?,
+        _ if plain.contains(['e', 'E']) => plain.parse::<f64>().ok()? * 10f64.powi(power),
+        _ => {
+            plain.push_str(&format!("e{power}"));
+            plain.parse().ok()?
+        }
+    };
     found.value = if negative { -size } else { size };
     Some(found)
 }

@@ -10,7 +10,7 @@ use crate::text::printable;
 use crate::{About, Reader, Result, Selection, Table};
 
 /// What the first text of such a row says.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 28] = [
     "total",
     "totals",
     "sum",
@@ -24,13 +24,19 @@ const WORDS: [&str; 22] = [
     "gesamt",
     "gesamtsumme",
     "insgesamt",
+    "gesamtergebnis",
+    "endsumme",
     "total general",
     "total général",
     "totale",
     "totaal",
     "totalt",
+    "totales",
     "suma",
+    "suma total",
+    "totaux",
     "somme",
+    "somme totale",
     "razem",
     "итого",
 ];
@@ -157,7 +163,11 @@ mod tests {
 
     #[test]
     fn words_of_sums_are_told() {
-        assert!(["Total", " GRAND TOTAL:", "Summe", "Gesamt"].iter().all(|text| is_total(text)));
+        assert!(
+            ["Total", " GRAND TOTAL:", "Summe", "Gesamt", "TOTAL GÉNÉRAL", "Suma"]
+                .iter()
+                .all(|text| is_total(text))
+        );
         assert!(["Total Wine", "subtotal", "", "sumo", "Totals 2024"].iter().all(|text| !is_total(text)));
     }
 

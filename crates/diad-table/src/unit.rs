@@ -1,6 +1,6 @@
 //! Numbers with a unit behind them, such as `72.3 kg`, and with a letter for thousands or millions, such as `3.5k`.
 
-use crate::number::{self, Written};
+use crate::number;
 
 /// Most bytes of a unit.
 const LONGEST: usize = 16;
@@ -23,8 +23,10 @@ pub(crate) fn split(text: &str) -> Option<(&str, &str)> {
     let goes_on = |c: char| {
         starts(c) || matches!(c, '²' | '³' | '·' | '.' | '*' | '^' | '%' | ' ' | '2' | '3' | '-' | '\'')
     };
-    // Several words with capital letters are a name, such as that of a street.
-    let is_name = unit.contains(' ') && unit.starts_with(char::is_uppercase);
+    // Several words with capital letters are a name, such as that of a street, but not degrees and millimetres of mercury.
+    let has_capitals = unit.split(' ').any(|word| word.starts_with(char::is_uppercase));
+    let is_degrees = unit.starts_with('°') || unit.starts_with("deg") || unit.ends_with(" Hg");
+    let is_name = unit.contains(' ') && has_capitals && !is_degrees;
     let is_unit = unit.len() <= LONGEST
         && !is_name
         && unit.starts_with(starts)
@@ -58,19 +60,15 @@ pub(crate) fn written(text: &str, wanted: &str, decimal_comma: bool) -> Option<f
     if stem(unit) != stem(wanted) {
         return None;
     }
-    plain(number, decimal_comma).map(|found| found.value)
+    // Per cent of something are no number of it.
+    number::written(number, decimal_comma).filter(|found| !found.percent).map(|found| found.value)
 }
 
 /// A number with a letter for thousands or millions.
 pub(crate) fn multiple(text: &str, decimal_comma: bool) -> Option<f64> {
     let (number, unit) = split(text)?;
     let power = power(unit)?;
-    Some(plain(number, decimal_comma)?.value * 10f64.powi(power))
-}
-
-/// The number before a unit. Per cent of something are no number of it.
-fn plain(number: &str, decimal_comma: bool) -> Option<Written> {
-    number::written(number, decimal_comma).filter(|found| !found.percent)
+    number::scaled(number, decimal_comma, power).filter(|found| !found.percent).map(|found| found.value)
 }
 
 #[cfg(test)]
@@ -89,6 +87,8 @@ mod tests {
             ("$5/mo", "$5", "/mo"),
             ("0,25 €/kWh", "0,25", "€/kWh"),
             ("70 sq ft", "70", "sq ft"),
+            ("37 deg C", "37", "deg C"),
+            ("120 mm Hg", "120", "mm Hg"),
             ("5'", "5'", ""),
         ] {
             let expected = if unit.is_empty() { None } else { Some((number, unit)) };
@@ -107,6 +107,7 @@ mod tests {
             "5 a very long description",
             "7 (a)",
             "12 Main St",
+            "19 rue Hugo",
         ] {
             assert_eq!(split(text), None, "{text}");
         }
@@ -129,6 +130,8 @@ mod tests {
             ["3.5k", "$1.2M", "-2bn", "7 K"].map(|text| multiple(text, false)),
             [3500.0, 1.2e6, -2e9, 7000.0].map(Some)
         );
+        assert_eq!(["1.005k", "1,001.1k"].map(|text| multiple(text, false)), [1005.0, 1_001_100.0].map(Some));
+        assert_eq!(["1e3k", "5%k"].map(|text| multiple(text, false)), [Some(1e6), None]);
         assert_eq!(["3.5", "12m", "5kg", "k"].map(|text| multiple(text, false)), [None; 4]);
     }
 }

@@ -49,6 +49,8 @@ struct Rows<R> {
     /// Rows with too few and with too many cells.
     short: Misfits,
     long: Misfits,
+    /// Whether a line below the names was read.
+    begun: bool,
     /// The names as they are written, and rows that have them once more.
     names: Vec<String>,
     repeated: Repeated,
@@ -164,6 +166,7 @@ impl<R: BufRead> CsvReader<R> {
                 blanks: 0..0,
                 held: None,
                 read: u64::from(is_row),
+                begun: is_row,
                 short,
                 long,
                 names,
@@ -181,8 +184,20 @@ impl<R: BufRead> CsvReader<R> {
 }
 
 impl<R: BufRead> Rows<R> {
-    /// Fills a batch.
+    /// Fills a batch with rows that do not have the names once more.
     fn gather(&mut self, cells: &mut Cells) -> Result<()> {
+        loop {
+            self.fill(cells)?;
+            let any = cells.rows() > 0;
+            self.repeated.leave_out(&self.names, cells);
+            if !any || cells.rows() > 0 {
+                return Ok(());
+            }
+            cells.clear();
+        }
+    }
+
+    fn fill(&mut self, cells: &mut Cells) -> Result<()> {
         let most = batch_rows(cells.width);
         while !cells.is_full(most) {
             if let Some(line) = self.blanks.next() {
@@ -203,7 +218,7 @@ impl<R: BufRead> Rows<R> {
                 let taken = self.records.take_block(cells, most)?;
                 self.read += taken;
                 if taken > 0 {
-                    self.leave_out_names(cells, before);
+                    self.leave_out_rule(cells, before);
                     continue;
                 }
             }
@@ -215,13 +230,14 @@ impl<R: BufRead> Rows<R> {
             if self.is_rule(cells, before..cells.spans.len()) {
                 cells.spans.truncate(before);
                 cells.lines.truncate(row);
+                self.begun = true;
                 continue;
             }
+            self.begun = true;
             self.read += 1;
             if found != expected {
                 self.fit_row(cells, before, found)?;
             }
-            self.leave_out_names(cells, row);
             // The blank lines before a row of one cell are rows of their own, but not those before the first row.
             if expected == 1 && self.read > 1 {
                 self.blanks = std::mem::take(&mut self.records.blank_lines);
@@ -236,41 +252,45 @@ impl<R: BufRead> Rows<R> {
         Ok(())
     }
 
-    /// Whether cells between vertical bars are a line that is drawn below or above rows, as databases print it.
+    /// Whether cells between vertical bars are a line that is drawn as databases and documents do: dashes with a plus where columns
+    /// meet, or, right below the names, a cell of dashes for each. Other rows of marks may be values.
     fn is_rule(&self, cells: &Cells, row: Range<usize>) -> bool {
-        let drawn = |byte: &u8| matches!(byte, b'-' | b'+' | b'=' | b':' | b' ');
-        let cell = |&(start, end): &(u32, u32)| &cells.bytes[start as usize..end as usize];
-        self.records.delimiter == b'|'
-            && cells.spans[row.clone()].iter().all(|span| cell(span).iter().all(drawn))
-            && cells.spans[row]
-                .iter()
-                .any(|span| cell(span).windows(2).any(|two| two == b"--" || two == b"=="))
+        if self.records.delimiter != b'|' {
+            return false;
+        }
+        let cell = |&(start, end): &(u32, u32)| cells.bytes[start as usize..end as usize].trim_ascii();
+        let mut row: &[(u32, u32)] = &cells.spans[row];
+        // A bar at the start or end of a line makes an empty cell.
+        while let [first, rest @ ..] = row
+            && cell(first).is_empty()
+        {
+            row = rest;
+        }
+        while let [rest @ .., last] = row
+            && cell(last).is_empty()
+        {
+            row = rest;
+        }
+        let all = |marks: &[u8], span: &(u32, u32)| cell(span).iter().all(|byte| marks.contains(byte));
+        let is_dashes = |span| cell(span).len() >= 3 && cell(span).contains(&b'-') && all(b"-:", span);
+        match row {
+            [] => false,
+            [only] if cell(only).contains(&b'+') => {
+                let drawn = cell(only).windows(2).any(|two| two == b"--" || two == b"==");
+                drawn && all(b"-+=:", only)
+            }
+            _ => !self.begun && row.iter().all(is_dashes),
+        }
     }
 
-    /// Leaves out rows from that one on that have the names of the columns once more, or are drawn lines.
-    fn leave_out_names(&mut self, cells: &mut Cells, from: usize) {
-        let width = cells.width;
-        if self.names.len() != width {
-            return;
+    /// Leaves out the first of some rows if it is a drawn line below the names.
+    fn leave_out_rule(&mut self, cells: &mut Cells, from: usize) {
+        let place = from * cells.width..(from + 1) * cells.width;
+        if !self.begun && self.is_rule(cells, place.clone()) {
+            cells.spans.drain(place);
+            cells.lines.remove(from);
         }
-        let is_repeated = |row: usize| self.repeated.is(&self.names, cells, row * width);
-        let is_rule = |row: usize| self.is_rule(cells, row * width..(row + 1) * width);
-        let Some(first) = (from..cells.rows()).find(|&row| is_repeated(row) || is_rule(row)) else { return };
-        let (rows, mut kept) = (cells.rows(), first);
-        for row in first..rows {
-            if self.is_rule(cells, row * width..(row + 1) * width) {
-                continue;
-            }
-            if self.repeated.is(&self.names, cells, row * width) {
-                self.repeated.add(cells.lines[row]);
-                continue;
-            }
-            cells.lines[kept] = cells.lines[row];
-            cells.spans.copy_within(row * width..(row + 1) * width, kept * width);
-            kept += 1;
-        }
-        cells.lines.truncate(kept);
-        cells.spans.truncate(kept * width);
+        self.begun = true;
     }
 
     /// Gives the last row as many cells as there are names. Cells that lack are missing; empty ones too many tell nothing.

@@ -333,7 +333,23 @@ fn names_once_more_are_left_out() {
     let mut reader = open(b"n\n1\nn\n2\n").unwrap();
     assert_eq!(reader.next_batch().unwrap().unwrap().rows(), 3, "a single cell may be a value");
     let only = "a,b\n".repeat(20_000);
-    assert!(matches!(first(only.as_bytes()), Err(Error::NoRows { .. })));
+    assert_eq!(first(only.as_bytes()).unwrap().rows(), 8192);
+}
+
+#[test]
+fn a_first_row_that_comes_again_is_a_row_where_nothing_tells_names() {
+    let rows = |text: &str| first(text.as_bytes()).unwrap().rows();
+    assert_eq!(rows("red,big\nblue,small\nred,big\nred,small\n"), 3);
+    assert_eq!(rows("red,7\nblue,8\nred,7\nred,9\n"), 3, "the first line has a number itself");
+    assert_eq!(rows("shop,day\nBern,2024-01-31\nshop,day\nChur,NA\n"), 2);
+    assert_eq!(rows("shop,n\nshop,n\n\"Bern\",12:30\nChur,9:05\n"), 2);
+    let all = "a,b\n".repeat(9000) + "x,1\n";
+    let mut reader = open(all.as_bytes()).unwrap();
+    let mut found = 0;
+    while let Some(batch) = reader.next_batch().unwrap() {
+        found += batch.rows();
+    }
+    assert_eq!(found, 8193, "a batch without other rows tells nothing");
 }
 
 #[test]
@@ -341,7 +357,7 @@ fn lines_that_are_drawn_between_rows_are_left_out() {
     for (text, names) in [
         ("a|b\n---|---:\n1|x\n2|y\n", "a|b"),
         (" a | b \n---+---\n 1 | x \n 2 | y \n", "a|b"),
-        ("a|b\n:--|:-:\n1|x\n--|-\n2|y\n", "a|b"),
+        ("a|b\n:--|:-:\n1|x\n----+---\n2|y\n", "a|b"),
     ] {
         let mut reader =
             CsvReader::new(text.as_bytes(), b'|', Path::new("t.csv"), &Selection::all()).unwrap();
@@ -350,4 +366,9 @@ fn lines_that_are_drawn_between_rows_are_left_out() {
         assert_eq!(table.column(0), [1.0, 2.0]);
     }
     assert_eq!(first(b"a,b\n--,--\n1,2\n").unwrap().rows(), 2);
+    for text in ["a|b\n--|--\n1|x\n", "a|b\n1|x\n---|---\n", "a|b\n1|x\n+|--\n", "a|b\n1|x\n\"---\"|---\n"] {
+        let mut reader =
+            CsvReader::new(text.as_bytes(), b'|', Path::new("t.csv"), &Selection::all()).unwrap();
+        assert_eq!(reader.next_batch().unwrap().unwrap().rows(), 2, "marks of missing values: {text}");
+    }
 }

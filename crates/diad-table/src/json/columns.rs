@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Rows;
 use super::document::extent;
-use super::objects::{Object, parse};
+use super::objects::{Key, Object, parse};
 use crate::{Error, Result};
 
 /// Where the values of a table start in a text.
@@ -73,21 +73,30 @@ impl Rows for ColumnRows {
         let read = match &self.columns {
             Columns::Lists(columns) => columns
                 .iter()
-                .map(|(name, values)| Some((name.clone(), self.value(values[row])?)))
+                .enumerate()
+                .map(|(place, (_, values))| Some((Key::Place(place), self.value(values[row])?)))
                 .collect::<Option<Vec<_>>>(),
             Columns::Rows(rows, names) => {
                 let object =
                     extent(&self.text, rows[row]).and_then(|part| parse::<Object>(&self.text[part]).ok());
                 let name = match names {
-                    Some(names) => self.value(names[row]).map(|name| Some((String::new(), name))),
+                    Some(names) => self.value(names[row]).map(|name| Some((Key::Text(String::new()), name))),
                     None => Some(None),
                 };
                 object.zip(name).map(|(object, name)| name.into_iter().chain(object.0).collect())
             }
         };
         let Some(entries) = read else { return Err(self.bad("it is not JSON")) };
-        self.length = entries.iter().map(|(name, _)| name.len() + 8).sum();
+        let length = |key: &Key| if let Key::Text(name) = key { name.len() } else { 0 };
+        self.length = entries.iter().map(|(key, _)| length(key) + 8).sum();
         Ok(Some(Object(entries)))
+    }
+
+    fn name(&self, place: usize) -> &str {
+        match &self.columns {
+            Columns::Lists(columns) => &columns[place].0,
+            Columns::Rows(..) => "",
+        }
     }
 
     fn line(&self) -> u64 {

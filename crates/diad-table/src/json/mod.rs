@@ -14,7 +14,7 @@ use crate::header::Header;
 use crate::select::Chosen;
 use crate::text::quoted;
 use crate::{About, Error, Reader, Result, Selection, Table, batch_rows};
-use objects::{Object, Objects};
+use objects::{Key, Object, Objects};
 
 mod columns;
 mod document;
@@ -32,6 +32,8 @@ const LONGEST_NAME: usize = 256;
 /// The rows of a file, one at a time.
 trait Rows {
     fn next(&mut self) -> Result<Option<Object>>;
+    /// The name at a place among those that all rows have.
+    fn name(&self, place: usize) -> &str;
     /// The line of the last row, counted from 1, and about how many bytes it has.
     fn line(&self) -> u64;
     fn length(&self) -> usize;
@@ -44,6 +46,8 @@ pub(crate) struct JsonReader<'a> {
     /// Objects read ahead for their keys, with their lines.
     ahead: VecDeque<(u64, Object)>,
     positions: HashMap<String, usize>,
+    /// The columns of names that all rows have, by their places.
+    places: Vec<Option<usize>>,
     cells: Cells,
     chosen: Chosen,
     about: About,
@@ -69,6 +73,7 @@ impl<'a> JsonReader<'a> {
             rows,
             ahead: VecDeque::new(),
             positions: HashMap::new(),
+            places: Vec::new(),
             cells: Cells::default(),
             chosen: Chosen::default(),
             about: About { notes, ..About::default() },
@@ -86,9 +91,8 @@ impl<'a> JsonReader<'a> {
         {
             ahead += reader.rows.length();
             for (key, _) in &object.0 {
-                if !reader.positions.contains_key(key) {
-                    reader.positions.insert(key.clone(), names.len());
-                    names.push(key.clone());
+                if reader.position(key).is_none() {
+                    reader.add_column(key, &mut names);
                 }
             }
             if names.len() > MOST_COLUMNS {
@@ -106,21 +110,50 @@ impl<'a> JsonReader<'a> {
     /// The next row and its line. What is within objects of the row has names such as `a.b`.
     fn next(&mut self) -> Result<Option<(u64, Object)>> {
         let Some(object) = self.rows.next()? else { return Ok(None) };
-        Ok(Some((self.rows.line(), flattened(object, &mut self.nested))))
+        let (rows, nested) = (&self.rows, &mut self.nested);
+        Ok(Some((rows.line(), flattened(object, |place| rows.name(place), nested))))
+    }
+
+    /// The column of a key.
+    fn position(&self, key: &Key) -> Option<usize> {
+        match key {
+            Key::Text(name) => self.positions.get(name).copied(),
+            &Key::Place(place) => self.places.get(place).copied().flatten(),
+        }
+    }
+
+    /// Gives a key a column, which is that of another key of the same name.
+    fn add_column(&mut self, key: &Key, names: &mut Vec<String>) {
+        let name = match key {
+            Key::Text(name) => name,
+            &Key::Place(place) => self.rows.name(place),
+        };
+        let index = self.positions.get(name).copied().unwrap_or(names.len());
+        if index == names.len() {
+            names.push(name.to_owned());
+            self.positions.insert(name.to_owned(), index);
+        }
+        if let &Key::Place(place) = key {
+            self.places.resize(self.places.len().max(place + 1), None);
+            self.places[place] = Some(index);
+        }
     }
 
     fn add(&mut self, line: u64, object: Object) {
         let mut row = vec![Value::Null; self.cells.width];
         let mut late = None;
         for (key, value) in object.0 {
-            match self.positions.get(&key) {
-                Some(&index) => row[index] = value,
+            match self.position(&key) {
+                Some(index) => row[index] = value,
                 None => late = late.or(Some(key)),
             }
         }
         if let Some(key) = late {
             self.late_rows += 1;
-            self.late.get_or_insert((key, line));
+            self.late.get_or_insert_with(|| match key {
+                Key::Text(name) => (name, line),
+                Key::Place(place) => (self.rows.name(place).to_owned(), line),
+            });
         }
         for (index, value) in row.into_iter().enumerate() {
             let start = self.cells.bytes.len();
@@ -182,35 +215,46 @@ fn listed(names: &[String]) -> String {
 }
 
 /// The entries of objects within an object under names such as `a.b`. The keys of such objects are added to `nested`.
-fn flattened(object: Object, nested: &mut Vec<String>) -> Object {
+fn flattened<'a>(object: Object, name: impl Fn(usize) -> &'a str, nested: &mut Vec<String>) -> Object {
     if !object.0.iter().any(|(_, value)| value.is_object()) {
         return object;
     }
     let mut flat = Vec::with_capacity(object.0.len());
     for (key, value) in object.0 {
+        let key = match key {
+            Key::Place(place) if value.is_object() && name(place).len() <= LONGEST_NAME => {
+                Key::Text(name(place).to_owned())
+            }
+            key => key,
+        };
         flatten(key, value, &mut flat, nested);
     }
     Object(flat)
 }
 
-fn flatten(name: String, value: Value, flat: &mut Vec<(String, Value)>, nested: &mut Vec<String>) {
-    let entries = match value {
-        Value::Object(entries) if name.len() <= LONGEST_NAME => entries,
+fn flatten(key: Key, value: Value, flat: &mut Vec<(Key, Value)>, nested: &mut Vec<String>) {
+    let (name, entries) = match (key, value) {
+        (Key::Text(name), Value::Object(entries)) if name.len() <= LONGEST_NAME => (name, entries),
         // Where names would become very long, an object is a text.
-        Value::Object(_) => return flat.push((name, Value::String(value.to_string()))),
-        _ => return flat.push((name, value)),
+        (key, value @ Value::Object(_)) => return flat.push((key, Value::String(value.to_string()))),
+        entry => return flat.push(entry),
     };
     if nested.len() < MOST_LISTS && !nested.contains(&name) {
         nested.push(name.clone());
     }
     for (key, value) in entries {
-        flatten(format!("{name}.{key}"), value, flat, nested);
+        flatten(Key::Text(format!("{name}.{key}")), value, flat, nested);
     }
 }
 
 /// The names of the columns that an object has.
 fn flat_names(object: Object) -> Vec<String> {
-    flattened(object, &mut Vec::new()).0.into_iter().map(|(name, _)| name).collect()
+    let flat = flattened(object, |_| "", &mut Vec::new());
+    let name = |key| match key {
+        Key::Text(name) => Some(name),
+        Key::Place(_) => None,
+    };
+    flat.0.into_iter().filter_map(|(key, _)| name(key)).collect()
 }
 
 impl Reader for JsonReader<'_> {

@@ -43,9 +43,17 @@ fn with_plain_numbers(text: &[u8]) -> Option<Vec<u8>> {
     found.then_some(plain)
 }
 
+/// The name of a value.
+#[derive(Debug)]
+pub(super) enum Key {
+    Text(String),
+    /// The name at that place among those that all rows have, which may be much longer than a row.
+    Place(usize),
+}
+
 /// The keys and values of an object, in the order of the file.
 #[derive(Debug, Default)]
-pub(super) struct Object(pub(super) Vec<(String, Value)>);
+pub(super) struct Object(pub(super) Vec<(Key, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -60,8 +68,8 @@ impl<'de> Deserialize<'de> for Object {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
                 let mut object = Object::default();
-                while let Some(entry) = map.next_entry()? {
-                    object.0.push(entry);
+                while let Some((key, value)) = map.next_entry()? {
+                    object.0.push((Key::Text(key), value));
                 }
                 Ok(object)
             }
@@ -282,7 +290,7 @@ impl<R: BufRead> Objects<R> {
             match names {
                 Some(names) => {
                     self.long += u64::from(values.len() > names.len());
-                    return Ok(Some(Object(names.iter().cloned().zip(values).collect())));
+                    return Ok(Some(Object((0..names.len()).map(Key::Place).zip(values).collect())));
                 }
                 None => {
                     let header = match names_of(&values) {
@@ -311,6 +319,13 @@ impl<R: BufRead> Rows for Objects<R> {
         }
         self.length = text.len();
         self.parsed(&mut text).map(Some)
+    }
+
+    fn name(&self, place: usize) -> &str {
+        match &self.listed {
+            Some(Listed::Lists(Some(names))) => &names[place],
+            _ => "",
+        }
     }
 
     fn line(&self) -> u64 {

@@ -204,6 +204,58 @@ fn what_pandas_writes_is_read() {
 }
 
 #[test]
+fn a_list_in_a_cell_is_text_as_pandas_writes_it() {
+    for text in [
+        r#"{"columns":["a","tags"],"index":[0,1],"data":[[1,["x","y"]],[2,[]]]}"#,
+        r#"{"a":{"0":1,"1":2},"tags":{"0":["x","y"],"1":[]}}"#,
+        r#"{"0":{"a":1,"tags":["x","y"]},"1":{"a":2,"tags":[]}}"#,
+    ] {
+        let (names, rows, _) = all(text);
+        assert_eq!(
+            (names.join(" "), rows.join(" ")),
+            ("a tags".into(), "1|[\"x\",\"y\"] 2|[]".into()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn lists_of_one_row_come_behind_others() {
+    let long = "x".repeat(60);
+    let text =
+        format!(r#"{{"meta": [{{"about": "{long}"}}], "data": [{{"a": 1, "b": 2}}, {{"a": 3, "b": 4}}]}}"#);
+    let (names, rows, notes) = all(&text);
+    assert_eq!((names.join(" "), rows.join(" ")), ("a b".into(), "1|2 3|4".into()));
+    assert_eq!(notes[0], "the rows are the objects of \"data\" in t.json");
+}
+
+#[test]
+fn long_names_are_kept_once() {
+    let long = "k".repeat(100_000);
+    let rows = "[1,2],".repeat(20_000) + "[{\"x\":1},2]";
+    for text in [
+        format!("[[\"{long}\",\"b\"],{rows}]"),
+        format!("{{\"columns\":[\"{long}\",\"b\"],\"data\":[{rows}]}}"),
+    ] {
+        let mut reader = JsonReader::new(text.as_bytes(), Path::new("t.json"), &Selection::all()).unwrap();
+        assert_eq!(reader.names(), [&long, "b"]);
+        let mut last = None;
+        while let Some(batch) = reader.next_batch().unwrap() {
+            last = batch.values(0).text(batch.rows() - 1).map(str::to_owned);
+        }
+        assert_eq!(last.as_deref(), Some("{\"x\":1}"));
+    }
+    let tables: Vec<String> =
+        (0..2000).map(|i| format!(r#""{i}":{{"p":{{"0":1,"1":2}},"q":{{"0":1,"1":2}}}}"#)).collect();
+    let (_, rows, notes) = all(&format!("{{\"{long}\":{{{}}}}}", tables.join(",")));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(notes[0], "t.json holds no table that is most of it, so it is read as one row");
+    let (_, rows, notes) = all(&format!("{{\"{long}\":[{}]}}", vec!["{\"a\":1}"; 50_000].join(",")));
+    assert_eq!(rows.len(), 8192);
+    assert_eq!(notes[0], format!("the rows are the objects of \"{}…\" in t.json", "k".repeat(60)));
+}
+
+#[test]
 fn one_object_without_a_table_is_one_row() {
     for text in [
         r#"{"id": 7, "tags": ["a", "b"], "at": {"x": 1, "y": 2}, "of": {"z": 1}}"#,

@@ -160,6 +160,22 @@ fn numbers_with_the_same_unit_are_numbers() {
     texts(&["1st", "2nd", "3rd", "4th", "5th", "6th"]);
     texts(&["1B", "2B", "3B", "SS", "C"]);
     texts(&["I10", "E11.9", "J45", "V57", "12A"]);
+    texts(&["008615US", "018616US", "108617US", "208618US", "308619US"]);
+    texts(&[
+        "284269312477296076ab",
+        "284269312477296077ab",
+        "28426931247729608ab",
+        "3842693124772960ab",
+        "1842693124772960ab",
+    ]);
+    texts(&["6786 UA", "6487 UA", "12 UA", "993 UA", "17 UA"]);
+    texts(&["670ABC", "671ABC", "672ABC", "67ABC", "1ABC"]);
+    texts(&["1960s", "1970s", "1980s", "1990s", "2000s"]);
+    texts(&["108b", "450b", "266b", "12b", "300b"]);
+    texts(&["6.10b", "6.11b", "7.1b", "7.2b", "8.0b"]);
+    texts(&["8B", "10M", "9B", "7M", "11B", "12M"]);
+    assert_eq!(unit(&["12s", "1970s", "35s", "40s", "55s"]), numbers("s"));
+    assert_eq!(unit(&["512 MB", "16 MB", "32 MB", "64 MB", "128 MB"]), numbers("MB"));
 }
 
 #[test]
@@ -186,6 +202,18 @@ fn letters_for_thousands_are_multiples_beside_plain_numbers() {
     let values = one(["€110.5M", "€77M", "€565K", "€1.1M", "€900K", "€0"]);
     assert_eq!(values.notation.number("€565K"), Some(565_000.0));
     assert_eq!(values.notation.unit, Some(["€".into(), String::new()]));
+    for few in 1..10 {
+        let cells = (0..200).map(|i| i.to_string()).chain((0..few).map(|i| format!("1.{i}4K")));
+        let read = one(cells.chain(["8K".to_owned()]));
+        assert_eq!((read.read_as, read.stray_rows), (ReadAs::Numbers, 0), "{few}");
+        assert_eq!(
+            ["1.4K", "8K", "17"].map(|cell| read.notation.number(cell)),
+            [1400.0, 8000.0, 17.0].map(Some)
+        );
+    }
+    let houses: Vec<String> =
+        (1..200).map(|i| i.to_string()).chain(["98B", "12M", "9K"].map(str::to_owned)).collect();
+    assert!(!one(houses).notation.multiples);
     for houses in [&["12", "12B", "14", "15", "7", "9"][..], &["12", "12B", "14A", "15", "7", "9K"]] {
         assert_eq!(one(houses).read_as, ReadAs::Texts, "{houses:?}");
     }

@@ -114,14 +114,16 @@ impl Tally {
             let beside_codes = codes && self.codes > 0 && numbers * 2 > told;
             return self.texts(beside_codes.then_some(Remark::Codes));
         }
-        if self.long * 2 >= told
-            || (self.zeros > 0
-                && ((self.bare == told && !self.lengths_differ && self.length > Some(1))
-                    || self.zeros * 20 >= told))
-        {
+        if self.has_digits_of_codes(told) {
             return self.texts(Some(Remark::Digits));
         }
         self.numbers(table)
+    }
+
+    /// Whether the digits of so many cells are those of codes: zeros before others, or very many of them.
+    pub(super) fn has_digits_of_codes(&self, told: u64) -> bool {
+        let same_length = self.bare == told && !self.lengths_differ && self.length > Some(1);
+        self.long * 2 >= told || (self.zeros > 0 && (same_length || self.zeros * 20 >= told))
     }
 
     /// Whether nearly all cells are times of a day or durations. What may be something else counts where one in five is
@@ -215,7 +217,7 @@ impl Tally {
     /// Dates of eight digits.
     fn dates(&self) -> Understood {
         let stray_rows = self.present - self.digits.rows;
-        let notation = Notation { stray: stray_rows > 0, ..Notation::default() };
+        let notation = Notation { stray: stray_rows > 0, eight_digits: true, ..Notation::default() };
         let (strays, remarks) = (self.strays([false; 3]), vec![Remark::EightDigits]);
         Understood { read_as: ReadAs::Times, notation, stray_rows, strays, remarks }
     }

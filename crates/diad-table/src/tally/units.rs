@@ -11,6 +11,14 @@ const MOST_UNITS: usize = 16;
 /// Different numbers that a column with units has, at least.
 const LEAST_NUMBERS: usize = 5;
 
+/// Letters right behind numbers that are units rather than the last letter of a room, a house or a version.
+const LETTERS: [&str; 9] = ["g", "m", "s", "h", "l", "k", "t", "d", "y"];
+/// Units that people write in capital letters. Others are those of codes, such as `6786 UA`.
+const CAPITALS: [&str; 21] = [
+    "KB", "MB", "GB", "TB", "PB", "KG", "KM", "CM", "MM", "ML", "LB", "LBS", "OZ", "FT", "HP", "KW", "MW",
+    "GW", "RPM", "PSI", "MPH",
+];
+
 /// The cells that have one unit.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
@@ -74,14 +82,16 @@ impl Tally {
         let rows: u64 = multiples.iter().map(|unit| unit.rows).sum();
         let plain = self.point.max(self.comma);
         let fractions = multiples.iter().any(|unit| unit.numbers.fractions);
-        let merged = || self.merged(Meaning::Multiples, &multiples);
-        let told_apart = multiples.len() > 1 || (plain > 0 && fractions);
-        if rows * 20 >= told
-            && nearly_all(rows + plain)
-            && told_apart
-            && merged().distinct.len() >= LEAST_NUMBERS
-        {
-            return Cow::Owned(merged());
+        let currency: u64 = multiples.iter().map(|unit| unit.numbers.currency).sum();
+        let small_letter = multiples.len() > 1 && multiples.iter().any(|unit| unit.name == "k");
+        // Sizes of shoes and houses have a letter behind them too, but no fractions.
+        let told_apart = fractions || (rows * 20 >= told && (currency * 2 > rows || small_letter));
+        if rows > 0 && told_apart && nearly_all(rows + plain) {
+            let merged = self.merged(Meaning::Multiples, &multiples);
+            let is_code = multiples.iter().any(|unit| unit.numbers.has_digits_of_codes(unit.rows));
+            if !is_code && merged.distinct.len() >= LEAST_NUMBERS {
+                return Cow::Owned(merged);
+            }
         }
         Cow::Borrowed(self)
     }
@@ -122,12 +132,31 @@ impl Tally {
 }
 
 impl Unit {
-    /// Whether its numbers are those of a measure and no codes that end in the same letter: several different ones, with
-    /// fractions or a currency if it is a single capital letter right behind them, as in `12A`.
+    /// Whether its numbers are those of a measure and no codes that end in the same letters: several different ones, without zeros
+    /// before them, with fractions or a currency if it is a single capital letter right behind them, as in `12A`.
     fn is_measure(&self) -> bool {
-        let capital = self.name.len() == 1 && self.name.starts_with(|c: char| c.is_ascii_uppercase());
         let is_amount = self.numbers.currency * 2 > self.rows;
-        let like_code = capital && self.attached * 2 > self.rows && !self.numbers.fractions && !is_amount;
-        !like_code && self.numbers.distinct.len() >= LEAST_NUMBERS
+        self.numbers.distinct.len() >= LEAST_NUMBERS
+            && !self.numbers.has_digits_of_codes(self.rows)
+            && (is_amount || !self.is_end_of_codes())
+    }
+
+    /// Whether it is rather what codes end in.
+    fn is_end_of_codes(&self) -> bool {
+        let name = self.name.as_str();
+        let is_attached = self.attached * 2 > self.rows;
+        match name.as_bytes() {
+            [b'A'..=b'Z'] => is_attached && !self.numbers.fractions,
+            b"s" => is_attached && self.has_decades(),
+            [b'a'..=b'z'] => is_attached && !LETTERS.contains(&name),
+            [_, _, ..] => name.chars().all(char::is_uppercase) && !CAPITALS.contains(&name),
+            _ => false,
+        }
+    }
+
+    /// Whether all numbers are the first years of decades, as in `1960s`.
+    fn has_decades(&self) -> bool {
+        let years = || self.numbers.distinct.iter().map(|&bits| f64::from_bits(bits));
+        years().all(|year| year % 10.0 == 0.0 && (1600.0..2100.0).contains(&year))
     }
 }

@@ -88,11 +88,17 @@ pub(super) fn total_row(range: &Range<Data>, layout: &Layout) -> Option<usize> {
         Data::Int(number) => Some(*number as f64),
         _ => None,
     };
+    // A date, and what has digits and is no number, is no sum.
+    let other = |cell: &Data| match cell {
+        Data::String(text) => text.bytes().any(|byte| byte.is_ascii_digit()),
+        _ => !is_empty(cell),
+    };
+    let said = |cell: &Data| number(cell).or_else(|| other(cell).then_some(f64::NAN));
     let mut sums = vec![Sum::default(); row.len()];
     for row in (layout.top + 1..last).map(|row| cells(range, row)) {
         sums.iter_mut().zip(&row[layout.left..layout.right]).for_each(|(sum, cell)| sum.add(number(cell)));
     }
-    let said: Vec<Option<f64>> = row.iter().map(number).collect();
+    let said: Vec<Option<f64>> = row.iter().map(said).collect();
     totals::are_sums(&sums, &said).then_some(last)
 }
 

@@ -162,11 +162,27 @@ impl Reader for XlsxReader {
     }
 
     fn next_batch(&mut self) -> Result<Option<Table>> {
-        let most = batch_rows(self.cells.width);
-        let height = self.end;
         let none_before = self.next > 0 && self.cells.rows() == 0;
+        loop {
+            self.gather();
+            let any = self.cells.rows() > 0;
+            self.repeated.leave_out(&self.names, &mut self.cells);
+            match (any, self.cells.rows()) {
+                (true, 0) => {}
+                (false, _) if none_before => return Err(Error::NoRows { path: self.path.clone() }),
+                (false, _) => return Ok(None),
+                _ => return self.cells.batch(&self.chosen).map(Some),
+            }
+        }
+    }
+}
+
+impl XlsxReader {
+    /// Fills a batch. Rows without anything are blank lines.
+    fn gather(&mut self) {
+        let most = batch_rows(self.cells.width);
         self.cells.clear();
-        while self.next < height && !self.cells.is_full(most) {
+        while self.next < self.end && !self.cells.is_full(most) {
             let row = self.next;
             self.next += 1;
             let before = (self.cells.bytes.len(), self.cells.spans.len());
@@ -175,22 +191,11 @@ impl Reader for XlsxReader {
                 self.cells.bytes.extend(text(self.sheet.get((row, self.left + column))).as_bytes());
                 self.cells.end_cell(start);
             }
-            // Rows without anything are blank lines.
-            let is_blank = self.cells.bytes.len() == before.0;
-            if is_blank || self.repeated.is(&self.names, &self.cells, before.1) {
-                if !is_blank {
-                    self.repeated.add(self.first_line + row as u64);
-                }
-                self.cells.bytes.truncate(before.0);
+            if self.cells.bytes.len() == before.0 {
                 self.cells.spans.truncate(before.1);
             } else {
                 self.cells.lines.push(self.first_line + row as u64);
             }
-        }
-        match self.cells.rows() {
-            0 if none_before => Err(Error::NoRows { path: self.path.clone() }),
-            0 => Ok(None),
-            _ => self.cells.batch(&self.chosen).map(Some),
         }
     }
 }

@@ -151,11 +151,17 @@ fn names_once_more_and_sums_at_the_end_are_left_out() {
         ]
     );
     assert_eq!(notes[0], "row 10 of sheet \"S\" has the sums of the others; it is left out");
-    for last in ["Total||121", "Chur||120", "Total||"] {
+    for last in ["Total||121", "Chur||120", "Total||", "Total|shop 7|120", "Total|2024-12-31|120"] {
         assert_eq!(
             read(&[("S", &[SALES, SALES, &[last]].concat())], None, &Selection::all()).unwrap().1,
             7,
             "{last}"
         );
     }
+    let words: &[&str] = &["color|size", "red|big", "color|size", "blue|small"];
+    assert_eq!(
+        read(&[("S", words)], None, &Selection::all()).unwrap().1,
+        3,
+        "nothing tells that they are names"
+    );
 }

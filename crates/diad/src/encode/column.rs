@@ -148,7 +148,9 @@ impl Column {
 
     /// Whether its text is read in a way that the first programs for files of this version do not know.
     pub(crate) fn is_written_anew(&self) -> bool {
-        self.notation.as_ref().is_some_and(|notation| notation.clock.is_some() || notation.has_unit())
+        let is_anew =
+            |notation: &Notation| notation.clock.is_some() || notation.has_unit() || notation.eight_digits;
+        self.notation.as_ref().is_some_and(is_anew)
     }
 
     /// How its numbers are written, if they are times of a day or durations as the table has them.

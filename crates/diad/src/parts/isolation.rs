@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
-use super::sides::Side;
+use super::sides::{Side, kinds};
 use super::{Part, Sample};
 use crate::Params;
 use crate::function::{Curve, Functions, Grid};
@@ -78,7 +78,11 @@ impl Planes<'_> {
     fn grid(&self, features: [u32; 2], planes: &[[usize; 2]]) -> Grid {
         let columns = features.map(|feature| &self.sample.columns[feature as usize]);
         let nodes = columns.map(|column| column.side(NODES));
-        let kinds = |k: usize| self.kinds(planes.iter().map(|plane| plane[k]), columns[k], &nodes[k]);
+        let kinds = |k: usize| {
+            let own: BTreeSet<usize> = planes.iter().map(|plane| plane[k]).collect();
+            let own: Vec<&Side> = own.into_iter().map(|side| &self.sides[side]).collect();
+            kinds(&own, columns[k], &nodes[k])
+        };
         let [(examples, of_nodes), (other_examples, of_other_nodes)] = [0, 1].map(kinds);
         let mut sums = vec![0.0; examples.len() * other_examples.len()];
         for &[a, b] in planes {
@@ -102,30 +106,6 @@ impl Planes<'_> {
             values.extend(of_other_nodes.iter().map(|&other| row[other]));
         }
         Grid { features, values, nodes }
-    }
-
-    /// One node of each kind, and of all nodes the kind: categories that are no side of their own are all the same to the others.
-    fn kinds(
-        &self,
-        sides: impl Iterator<Item = usize>,
-        column: &Column,
-        nodes: &[f32],
-    ) -> (Vec<f32>, Vec<usize>) {
-        if !column.is_category() {
-            return (nodes.to_vec(), (0..nodes.len()).collect());
-        }
-        let sides: BTreeSet<usize> = sides.collect();
-        let mut known = BTreeMap::new();
-        let mut examples = Vec::new();
-        let kind = |&node: &f32| {
-            let own = sides.iter().position(|&side| self.sides[side].value(column, node) > 0.0);
-            *known.entry(own).or_insert_with(|| {
-                examples.push(node);
-                examples.len() - 1
-            })
-        };
-        let of_nodes = nodes.iter().map(kind).collect();
-        (examples, of_nodes)
     }
 
     /// The sum over all sides of a column, each with nothing beside it.
@@ -431,6 +411,49 @@ mod tests {
         assert_eq!((alone.curves.len(), alone.grids.len()), (2, 0));
         let curve = &alone.curves[0];
         assert!([0, 1, 2, 4, 5].iter().all(|&other| curve.values[3] > curve.values[other] + 0.1));
+    }
+
+    /// Plainly: every plane at every node. Of 30 categories some are sides.
+    #[test]
+    fn a_grid_is_the_sum_of_its_planes_at_every_node() {
+        let mut random = Stream::new(6, Purpose::Shuffle, 0);
+        let places: Vec<f32> = (0..=30).map(|place| place as f32 / 15.0 - 1.0).collect();
+        let texts = (0..600).map(|_| places[random.below(31).min(random.below(31))]).collect();
+        let others = (0..600).map(|row| places[row * row % 31]).collect();
+        let numbers = (0..600).map(|row| ((row * 7 % 600) as f32 / 300.0 - 1.0).powi(3)).collect();
+        let columns = vec![
+            Column::of_categories(texts, places.clone()),
+            Column::of_categories(others, places),
+            Column::of_numbers(numbers, None),
+        ];
+        let sample = Sample::of_columns((0..600).collect(), columns, vec![0, 1, 2], vec![0, 1, 2]);
+        let sides = sample.sides(&[0, 1, 2], 20);
+        let of = [0, 1, 2].map(|feature| {
+            let own = (0..sides.len()).filter(|&side| sides[side].feature == feature);
+            own.step_by(2).collect::<Vec<usize>>()
+        });
+        let weights = (0..sides.len()).map(|side| 1.0 + side as f64 / 7.0).collect();
+        let planes = Planes { sample: &sample, sides: &sides, weights, trees: 6, seed: 3 };
+        for features in [[0, 1], [0, 2], [1, 2]] {
+            let [a, b] = features.map(|feature| &of[feature as usize]);
+            let of_grid: Vec<[usize; 2]> = a.iter().flat_map(|&a| b.iter().map(move |&b| [a, b])).collect();
+            let grid = planes.grid(features, &of_grid);
+            let columns = features.map(|feature| &sample.columns[feature as usize]);
+            let mut sums = vec![0.0; grid.values.len()];
+            for &[a, b] in &of_grid {
+                let value = |side: usize, k: usize, x: f32| sides[side].value(columns[k], x);
+                let point =
+                    |row: usize| [value(a, 0, columns[0].values[row]), value(b, 1, columns[1].values[row])];
+                let forest = grow(&CUTS, (600, &point), 6, planes.random([a, b]));
+                let nodes = grid.nodes[0].iter().flat_map(|&x| grid.nodes[1].iter().map(move |&y| (x, y)));
+                let weight = (planes.weights[a] + planes.weights[b]) / 2.0;
+                for (sum, (x, y)) in sums.iter_mut().zip(nodes) {
+                    *sum += weight * forest.at([value(a, 0, x), value(b, 1, y)]);
+                }
+            }
+            assert!(of_grid.len() > 2);
+            assert_eq!(grid.values, sums.into_iter().map(|sum| sum as f32).collect::<Vec<f32>>());
+        }
     }
 
     #[test]

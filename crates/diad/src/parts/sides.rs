@@ -2,6 +2,8 @@
 //! tables are prepared by hand for programs that know only numbers. On one line, whichever order it has, a category has neighbours
 //! that it has nothing in common with.
 
+use std::collections::BTreeMap;
+
 use super::Sample;
 use super::column::{Column, unevenness};
 
@@ -44,6 +46,24 @@ impl Side {
             Some(_) => unevenness(&[(column.values.len() - self.rows) as f64, self.rows as f64]),
         }
     }
+}
+
+/// One node of each kind, and of all nodes the kind: categories that are none of some sides of their column are all the same to them.
+pub fn kinds(sides: &[&Side], column: &Column, nodes: &[f32]) -> (Vec<f32>, Vec<usize>) {
+    if !column.is_category() {
+        return (nodes.to_vec(), (0..nodes.len()).collect());
+    }
+    let mut known = BTreeMap::new();
+    let mut examples = Vec::new();
+    let kind = |&node: &f32| {
+        let own = sides.iter().position(|side| side.value(column, node) > 0.0);
+        *known.entry(own).or_insert_with(|| {
+            examples.push(node);
+            examples.len() - 1
+        })
+    };
+    let of_nodes = nodes.iter().map(kind).collect();
+    (examples, of_nodes)
 }
 
 impl Sample {

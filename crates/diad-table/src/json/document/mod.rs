@@ -8,9 +8,10 @@ use memchr::memchr_iter;
 
 use super::columns::{ColumnRows, Columns};
 use super::objects::{Listed, Object, Objects, parse};
-use super::{FIRST_OBJECTS, Rows, listed};
+use super::{FIRST_OBJECTS, LONGEST_NAME, Rows, listed};
+use crate::budget::longest_row;
 use crate::text::{printable, quoted};
-use crate::{Result, Selection};
+use crate::{Error, Result, Selection};
 use scan::{Entry, Kind, Node, Of, Scan};
 
 mod scan;
@@ -18,9 +19,12 @@ mod scan;
 /// Keys under which the names of columns stand beside a list of rows.
 const NAMES: [&str; 7] = ["columns", "names", "headers", "header", "fields", "column_names", "columnNames"];
 
+/// Tables that are looked for, at most.
+const MOST: usize = 1000;
+
 /// A table in an object.
 struct Found {
-    /// The keys that lead to it, the bytes of its values, and how many rows it has.
+    /// The keys that lead to it, cut where they are very long, the bytes of its values, and how many rows it has.
     path: String,
     size: usize,
     rows: usize,
@@ -45,10 +49,15 @@ pub(super) fn rows<'a>(
     let mut found = tables(&text);
     let fitting =
         found.iter().position(|found| selection.fits(&found.names)).filter(|_| selection.names_some());
-    let row = || parse::<Object>(&text).is_ok_and(|row| selection.fits(&super::flat_names(row)));
+    // A row takes much more memory than its text.
+    let is_short = text.len() < longest_row();
+    let row = || is_short && parse::<Object>(&text).is_ok_and(|row| selection.fits(&super::flat_names(row)));
     let file = printable(&path.to_string_lossy());
     let is_row = fitting.is_none() && selection.names_some() && row();
     if found.is_empty() || is_row || (fitting.is_none() && !is_main(&found, text.len())) {
+        if !is_short {
+            return Err(Error::LongRow { line: feeds + 1, column: 1, most: longest_row() >> 20 });
+        }
         let mut notes = Vec::new();
         if !found.is_empty() && !is_row {
             notes.push(format!("{file} holds no table that is most of it, so it is read as one row"));
@@ -85,10 +94,11 @@ pub(super) fn rows<'a>(
     Ok((rows, notes))
 }
 
-/// Whether the first of some tables is what a text is about: half of all that they hold, and a quarter of the text, or half of it if it has
+/// Whether the first of some tables is what a text is about: half of all that those of as few rows or more hold, and a quarter of the text, or half of it if it has
 /// but one row. Settings and descriptions have lists too, but none of them stands out.
 fn is_main(found: &[Found], length: usize) -> bool {
-    let all: usize = found.iter().map(|found| found.size).sum();
+    let has_one_row = found.first().is_none_or(|first| first.rows < 2);
+    let all: usize = found.iter().filter(|other| has_one_row || other.rows > 1).map(|found| found.size).sum();
     let least = |found: &Found| length / if found.rows > 1 { 4 } else { 2 };
     found.first().is_some_and(|first| first.size * 2 >= all && first.size >= least(first))
 }
@@ -99,15 +109,18 @@ pub(super) fn extent(text: &[u8], at: u32) -> Option<Range<usize>> {
     Some(start..Scan::new(text, start).end()?)
 }
 
-/// The tables in an object, the largest first.
+/// The tables in an object, the largest first, but those of one row behind all others.
 fn tables(text: &[u8]) -> Vec<Found> {
     let Some(root) = Scan::new(text, 0).node(0) else { return Vec::new() };
     let mut search = Search { text, found: Vec::new() };
-    search.lists(&root, "");
+    // Objects that are a table may have lists in their cells.
+    if !search.object(&root, "") {
+        search.lists(&root, "");
+    }
     if search.found.is_empty() {
         search.objects(&root, "");
     }
-    search.found.sort_by_key(|found| std::cmp::Reverse(found.size));
+    search.found.sort_by_key(|found| (found.rows < 2, std::cmp::Reverse(found.size)));
     search.found
 }
 
@@ -121,15 +134,21 @@ impl Search<'_> {
         extent(self.text, at).and_then(|part| parse(&self.text[part]).ok()).unwrap_or_default()
     }
 
+    /// The path to an entry, no longer than names may be: many tables may be within one of a long name.
     fn path(&self, path: &str, entry: &Entry) -> String {
+        if path.len() >= LONGEST_NAME {
+            return path.to_owned();
+        }
         let key = self.key(entry.key);
-        if path.is_empty() { key } else { format!("{path}.{key}") }
+        let mut longer = if path.is_empty() { key } else { format!("{path}.{key}") };
+        let end = (0..=longer.len().min(LONGEST_NAME)).rfind(|&at| longer.is_char_boundary(at));
+        longer.truncate(end.unwrap_or(0));
+        longer.shrink_to_fit();
+        longer
     }
 
     /// Lists of rows, and lists that are columns, in an object and in those within it.
     fn lists(&mut self, node: &Node, path: &str) {
-        /// Tables that are looked for, at most.
-        const MOST: usize = 1000;
         let beside = self.names_beside(node);
         let mut has_rows = false;
         for entry in &node.entries {
@@ -143,7 +162,7 @@ impl Search<'_> {
                         Of::Objects => (self.first_names(entry.at), Listed::Objects),
                         _ => match self.widths(entry.at) {
                             Some((width, header)) => {
-                                let names = beside.clone().filter(|names| names.len() == width);
+                                let names = beside.as_ref().filter(|names| names.len() == width).cloned();
                                 (names.clone().or(header).unwrap_or_default(), Listed::Lists(names))
                             }
                             None => continue,
@@ -157,7 +176,7 @@ impl Search<'_> {
                 _ => {}
             }
         }
-        if !has_rows {
+        if !has_rows && self.found.len() < MOST {
             self.found.extend(self.columns_of_lists(node, path));
         }
     }
@@ -188,18 +207,18 @@ impl Search<'_> {
         names
     }
 
-    /// How many values the first of some lists has, and its texts, if there is nothing in it but plain values. Lists of one value are
-    /// no rows.
+    /// How many values the first of some lists has, and its texts, if there are plain values in it, beside which may be lists. Lists of
+    /// one value are no rows.
     fn widths(&self, at: u32) -> Option<(usize, Option<Vec<String>>)> {
         let mut first = None;
         Scan::new(self.text, at as usize).values(|_, at| {
             first.get_or_insert(at);
         })?;
         let first = first? as u32;
-        let (mut width, mut plain) = (0, true);
+        let (mut width, mut plain) = (0, false);
         Scan::new(self.text, first as usize).values(|byte, _| {
             width += 1;
-            plain &= !matches!(byte, b'[' | b'{');
+            plain |= !matches!(byte, b'[' | b'{');
         })?;
         let texts = || parse(&self.text[extent(self.text, first)?]).ok();
         (plain && width > 1).then(|| (width, texts()))
@@ -231,17 +250,7 @@ impl Search<'_> {
 
     /// Objects that are columns or rows, in an object that has nothing else, or in those within it.
     fn objects(&mut self, node: &Node, path: &str) {
-        let inner: Option<Vec<&Node>> = node.entries.iter().map(Entry::object).collect();
-        let found = inner.filter(|inner| !inner.is_empty()).and_then(|inner| self.table_of(node, &inner));
-        if let Some((names, columns)) = found {
-            let size = node
-                .entries
-                .iter()
-                .filter_map(|entry| extent(self.text, entry.at))
-                .map(|part| part.len())
-                .sum();
-            let (rows, shape) = (columns.rows(), Shape::Columns(columns));
-            self.found.push(Found { path: path.to_owned(), size, rows, names, shape });
+        if self.found.len() >= MOST || self.object(node, path) {
             return;
         }
         for entry in &node.entries {
@@ -251,10 +260,30 @@ impl Search<'_> {
         }
     }
 
+    /// Whether an object has nothing but objects that are columns or rows.
+    fn object(&mut self, node: &Node, path: &str) -> bool {
+        let inner: Option<Vec<&Node>> = node.entries.iter().map(Entry::object).collect();
+        let found = inner.filter(|inner| !inner.is_empty()).and_then(|inner| self.table_of(node, &inner));
+        let Some((names, columns)) = found else { return false };
+        let parts = node.entries.iter().filter_map(|entry| extent(self.text, entry.at));
+        let size = parts.map(|part| part.len()).sum();
+        let (rows, shape) = (columns.rows(), Shape::Columns(columns));
+        self.found.push(Found { path: path.to_owned(), size, rows, names, shape });
+        true
+    }
+
     /// The table that objects under names make: columns if their keys count the rows, as pandas writes them, else rows.
     fn table_of(&self, node: &Node, inner: &[&Node]) -> Option<(Vec<String>, Columns)> {
-        let plain = |node: &&Node| node.entries.iter().all(|entry| matches!(entry.value, Kind::Plain));
-        if !inner.iter().all(plain) {
+        // Lists may be cells, but no more than half of them.
+        let (mut plain, mut lists) = (0usize, 0usize);
+        for entry in inner.iter().flat_map(|node| &node.entries) {
+            match entry.value {
+                Kind::Plain => plain += 1,
+                Kind::List(list) if list.of == Of::Plain => lists += 1,
+                _ => return None,
+            }
+        }
+        if lists > plain {
             return None;
         }
         let counts =
