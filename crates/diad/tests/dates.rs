@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test whose model cannot be made may panic")]
 
 use diad::explain::Explainer;
-use diad::table::{Table, Values};
+use diad::table::{Table, Texts, Values};
 use diad::{Detector, Params};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -107,4 +107,20 @@ fn reasons_speak_of_the_date() {
     assert_eq!(again.score(&row).unwrap(), explained.scores());
     let exact = again.exactly().score(&row).unwrap()[0];
     assert!((exact - explained.scores()[0]).abs() < 1e-4 * exact.abs(), "{exact}");
+}
+
+/// Programs that read such dates without knowing so would read others, too.
+#[test]
+fn a_model_of_dates_of_eight_digits_requires_a_program_that_knows_them() {
+    let requires = |day: fn(u32) -> String| {
+        let days: Texts = (0..60).map(|i| Some(day(i))).collect();
+        let numbers: Vec<f64> = (0..60).map(|i| f64::from(i % 7)).collect();
+        let columns = vec![days.into(), Values::Numbers(numbers)];
+        let table = Table::of(vec!["day".into(), "n".into()], columns).unwrap();
+        let bytes = Params::default().with_steps(6).trees(3).fit(&table).unwrap().to_bytes().unwrap();
+        let wanted = b"\"notations\"";
+        bytes.windows(wanted.len()).any(|bytes| bytes == wanted)
+    };
+    assert!(requires(|i| format!("2015{:02}{:02}", 1 + i % 12, 1 + i % 28)));
+    assert!(!requires(|i| format!("2015-{:02}-{:02}", 1 + i % 12, 1 + i % 28)));
 }

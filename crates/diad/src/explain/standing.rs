@@ -98,7 +98,7 @@ const TOO_MANY_TIMES: f64 = 1e6;
 const COUNTED: u64 = 1 << 16;
 /// Rows without a number, for which another stands.
 #[derive(Debug, Clone, Copy)]
-struct Imputed {
+pub(super) struct Imputed {
     /// Their share of all rows.
     share: f64,
     /// Where they lie.
@@ -106,6 +106,11 @@ struct Imputed {
 }
 
 impl Imputed {
+    /// Whether there are such rows, and they lie at this place.
+    pub(super) fn is_at(self, place: f32) -> bool {
+        self.share > 0.0 && self.place == place
+    }
+
     fn below(self, spread: &Spread, place: f32) -> f64 {
         self.of_known(spread.below(place), self.place < place)
     }
@@ -200,7 +205,7 @@ impl Explainer<'_> {
     }
 
     /// Which of the rows that the spread of a column is known of have no number: the median stands in for it.
-    fn imputed(&self, column: usize) -> Imputed {
+    pub(super) fn imputed(&self, column: usize) -> Imputed {
         let given = &self.detector.encoder().columns()[column];
         let rows = given.gaps.filter(|_| given.positions() == 0).map_or(0, |gaps| gaps.rows);
         let all = self.detector.training_rows().max(1);

@@ -158,6 +158,10 @@ impl Explainer<'_> {
     fn node_of(&self, column: usize, value: f64) -> Option<u16> {
         let given = &self.detector.encoder().columns()[column];
         let scaled = self.scalers[column].scale(value);
+        // Where a number stands for those that are missing, rows are counted that do not have it.
+        if self.imputed(column).is_at(scaled) {
+            return None;
+        }
         let exact = given.positions() > 0 || self.detector.profile().columns[column].distinct().is_some();
         let node = self.nodes[column].binary_search_by(|node| node.total_cmp(&scaled)).ok()?;
         (exact && given.oddity(value).is_none() && !(value.is_nan() && given.positions() == 0))

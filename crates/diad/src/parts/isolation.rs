@@ -427,7 +427,7 @@ mod tests {
             Column::of_numbers(numbers, None),
         ];
         let sample = Sample::of_columns((0..600).collect(), columns, vec![0, 1, 2], vec![0, 1, 2]);
-        let sides = sample.sides(&[0, 1, 2], 20);
+        let sides = sample.sides(&[0, 1, 2], 40);
         let of = [0, 1, 2].map(|feature| {
             let own = (0..sides.len()).filter(|&side| sides[side].feature == feature);
             own.step_by(2).collect::<Vec<usize>>()

@@ -276,28 +276,6 @@ fn with_header(bytes: &[u8], change: impl FnOnce(&mut serde_json::Value)) -> Vec
     with_checksum([&prefix, &header, &bytes[PREFIX + length..]].concat())
 }
 
-/// Programs that read such dates without knowing so would read others, too.
-#[test]
-fn a_model_of_dates_of_eight_digits_requires_a_program_that_knows_them() {
-    let requires = |day: fn(u32) -> String| {
-        let days: table::Texts = (0..60).map(|i| Some(day(i))).collect();
-        let numbers: Vec<f64> = (0..60).map(|i| f64::from(i % 7)).collect();
-        let table =
-            Table::of(vec!["day".into(), "n".into()], vec![days.into(), table::Values::Numbers(numbers)]);
-        let bytes = to_bytes(
-            &Params { trees: 3, steps: 6, warmup: 2, anneal: 3, ..small() }.fit(&table.unwrap()).unwrap(),
-        )
-        .unwrap();
-        let mut found = false;
-        with_header(&bytes, |header| {
-            found = header["requires"].as_array().unwrap().contains(&NOTATIONS.into());
-        });
-        found
-    };
-    assert!(requires(|i| format!("2015{:02}{:02}", 1 + i % 12, 1 + i % 28)));
-    assert!(!requires(|i| format!("2015-{:02}-{:02}", 1 + i % 12, 1 + i % 28)));
-}
-
 #[test]
 fn made_up_headers_are_refused() {
     let bytes = to_bytes(&small_detector(1)).unwrap();
